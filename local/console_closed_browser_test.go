@@ -109,3 +109,31 @@ func TestConsole_AcceptsTermsForTheTeamThatIsJoined(t *testing.T) {
 		t.Errorf("the team has accepted version %d", r.AcceptedTerms)
 	}
 }
+
+// TestConsole_ListsTasksWithTheClosesOfTheTeam lists a task that has closed, except for a team with a later close.
+func TestConsole_ListsTasksWithTheClosesOfTheTeam(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Belated lakes")
+	closes := func(at string) map[string]any { return map[string]any{"submissions": map[string]any{"closesAt": at}} }
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	dataset := s.dataset(t, owner, task, "1 0 lake 1\n", closes("2100-01-01T00:00:00Z"))
+	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+dataset, closes("2020-01-01T00:00:00Z"), nil)
+	s.post(t, owner, team+"/exceptions", map[string]any{"reason": "Ill", "closesAt": "2100-01-01T00:00:00Z"})
+	const open = "/?show=open&name=Belated"
+	const past = "/?show=past&name=Belated"
+	const none = "No task of this name is here."
+	p := s.signedIn(t, "ada", open)
+	p.Sees("Belated lakes")
+	p.Sees("Submissions until")
+	p.Visit(past)
+	p.Sees(none)
+	p.Visit("/?show=mine")
+	p.Await(`document.querySelector("[aria-label='Submit to Belated lakes']") !== null`)
+	p = s.signedIn(t, "ben", open)
+	p.Sees(none)
+	p.Visit(past)
+	p.Sees("Belated lakes")
+}

@@ -55,6 +55,15 @@ export function stagedOf(t: Task, datasets: Dataset[], now = Date.now()): Staged
   };
 }
 
+type Quotas = NonNullable<Schemas["Quota"]["datasets"]>;
+
+/** withOwnWindows returns datasets with the windows of the reader's team in place of those for all, which may close earlier. */
+export const withOwnWindows = <D extends Pick<Schemas["Dataset"], "id" | "submissions">>(all: D[], own: Quotas): D[] =>
+  all.map(d => {
+    const q = own.find(q => q.datasetId === d.id);
+    return q ? { ...d, submissions: { ...d.submissions, opensAt: q.opensAt, closesAt: q.closesAt } } : d;
+  });
+
 /** hasDeadline reports whether the task closes: it has a close, or each of its datasets has one. */
 export const hasDeadline = (t: Task, datasets: Pick<Dataset, "submissions">[]): boolean =>
   Boolean(t.submissions?.closesAt) || (datasets.length > 0 && datasets.every(d => d.submissions?.closesAt));

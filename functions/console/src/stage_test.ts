@@ -12,6 +12,7 @@ import {
   truthState,
   typesOf,
   typesOfAny,
+  withOwnWindows,
 } from "./stage";
 
 const noon = "2026-05-01T12:00:00Z";
@@ -63,6 +64,18 @@ test("a task is past once each of its datasets is, whatever its own window says"
   assert.equal(stagedOf({ submissions: { closesAt: after } }, [closed("Winter"), closed("Summer")], now).stage, "past");
   assert.equal(stagedOf({}, [closed("Winter"), { name: "Summer" }], now).stage, "open");
   assert.equal(stagedOf({}, [{ name: "Winter", submissions: { opensAt: after } }], now).stage, "upcoming");
+});
+
+test("a task is open to a team with a later close", () => {
+  const past = { submissions: { closesAt: before } };
+  const datasets = [
+    { id: "W", name: "Winter" },
+    { id: "S", name: "Summer", submissions: { closesAt: before, perDay: 2 } },
+  ];
+  const own = { datasetId: "W", open: true, closesAt: after };
+  const open = { stage: "open", dates: [{ name: "Winter", at: after }] };
+  assert.equal(stagedOf(past, withOwnWindows(datasets, []), now).stage, "past");
+  assert.deepEqual(stagedOf(past, withOwnWindows(datasets, [own as Schemas["DatasetQuota"]]), now), open);
 });
 
 test("a task has a deadline if it closes itself, or each of its datasets does", () => {

@@ -1,10 +1,11 @@
 // The stages of tasks with their datasets, which may take submissions longer than the task.
 import useSWR from "swr";
 import type { Schemas } from "./api";
-import { readAll } from "./data";
+import { read, readAll } from "./data";
 import { windowsOf } from "./instants";
 import { chunks } from "./review_changes";
-import { type Staged, stagedOf } from "./stage";
+import { registrationIn, useMe } from "./roles";
+import { type Staged, stagedOf, withOwnWindows } from "./stage";
 import { useFreshAt } from "./ui/clock";
 
 type Task = Schemas["Task"];
@@ -13,9 +14,9 @@ const most = 50; // tasks that a filter takes
 
 /**
  * useStages returns the stage of each task, and reads the screen again when it changes. Until the datasets of the tasks are read, it
- * returns undefined.
+ * returns undefined. own are the quotas of the reader's teams, whose windows count instead of those for all.
  */
-export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
+export function useStages(tasks: Task[], own: Schemas["DatasetQuota"][] = []): ((t: Task) => Staged) | undefined {
   const ids = tasks.map(t => t.id);
   const { data, error } = useSWR(
     ids.length > 0 && ["datasets", ids],
@@ -27,7 +28,7 @@ export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
     },
     { keepPreviousData: true },
   );
-  const datasets = data ?? [];
+  const datasets = withOwnWindows(data ?? [], own);
   useFreshAt(windowsOf([...tasks, ...datasets]));
   if (ids.length > 0 && !data && !error) return undefined;
   return t =>
@@ -35,4 +36,23 @@ export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
       t,
       datasets.filter(d => d.taskId === t.id),
     );
+}
+
+/** useOwnStages returns the stage of each task for the reader, whose accepted team may have later closes than others. */
+export function useOwnStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
+  const me = useMe();
+  const teams = tasks
+    .map(t => registrationIn(me, t.id))
+    .filter(r => r?.state === "accepted")
+    .map(r => ({ taskId: r!.taskId, registrationId: r!.registrationId }));
+  const { data, error } = useSWR(
+    teams.length > 0 && ["quotas", teams],
+    () => Promise.all(teams.map(path => read("/v1/tasks/{taskId}/registrations/{registrationId}", { path }))),
+    { keepPreviousData: true },
+  );
+  const stages = useStages(
+    tasks,
+    data?.flatMap(r => r.quota?.datasets ?? []),
+  );
+  return teams.length > 0 && !data && !error ? undefined : stages;
 }

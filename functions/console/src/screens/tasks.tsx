@@ -8,7 +8,7 @@ import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import type { Stage, Staged } from "../stage";
-import { useStages } from "../task_stages";
+import { useOwnStages } from "../task_stages";
 import { DateOf } from "../ui/dates";
 import { stateKinds } from "../ui/decide";
 import { Ended } from "../ui/ended";
@@ -76,7 +76,7 @@ function All({ stage, name }: { stage: Stage; name: string }) {
     if (all.more) return `None of the newest tasks is ${stage}. Show more to look further back.`;
     return name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`;
   };
-  const stages = useStages(all.items ?? []);
+  const stages = useOwnStages(all.items ?? []);
   const tasks = { ...all, items: stages && all.items?.filter(t => stages(t).stage === stage) };
   return (
     <Items of={tasks} empty={<p>{none()}</p>}>
@@ -168,7 +168,7 @@ function Mine({ me }: { me: Me }) {
 
 function Organized({ ids }: { ids: string[] }) {
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": ids } });
-  const stages = useStages(all.items ?? []);
+  const stages = useOwnStages(all.items ?? []);
   return (
     <Items of={all} empty={<p>Your organizer has no task yet.</p>}>
       {items => (
@@ -184,7 +184,7 @@ function Organized({ ids }: { ids: string[] }) {
 
 function Registered({ of }: { of: Me["registrations"][number] }) {
   const { data, error } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
-  const stages = useStages(data ? [data] : []);
+  const stages = useOwnStages(data ? [data] : []);
   return data && !gone(error) ? (
     <Card task={data} staged={stages?.(data)} registration={of} />
   ) : (

@@ -274,7 +274,9 @@ func TestTruthTrial_LeavesOutFilesThatTakeMuchMemory(t *testing.T) {
 
 // A change of the primary measure can change the direction. Each order follows its own measure.
 func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
-	const truth, first, second = "1,1\n2,2\n3,3\n", "1,1\n2,2\n3,4\n", "1,3\n2,1\n3,2\n"
+	const truth = "1,1\n2,2\n3,3\n"
+	const first = "1,1\n2,2\n3,4\n"
+	const second = "1,3\n2,1\n3,2\n"
 	for _, c := range []struct{ was, is []string }{
 		{[]string{"MSE", "Pearson"}, []string{"Pearson", "MAE"}},
 		{[]string{"Pearson", "MAE"}, []string{"MSE"}},

@@ -73,7 +73,7 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": true})
 	}
 	p := f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true})
-	for _, want := range []string{runs["ada"][4].ID, `Unmark one of them first: PATCH /v1/runs/{runId} with {"final":false}`} {
+	for _, want := range []string{runs["ada"][4].ID, `Unmark 1 of them first: PATCH /v1/runs/{runId} with {"final":false}`} {
 		if !strings.Contains(p.Errors[0].Detail, want) {
 			t.Errorf("%+v lacks %s", p, want)
 		}
@@ -84,6 +84,10 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	check("ada", "final=true", "1a0 2b3 3a4 3b4")
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 1})
 	check("ada", "final=true", "1a4 1b4")
+	p = f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true})
+	if !strings.Contains(p.Errors[0].Detail, "Unmark 2 of them first: ") {
+		t.Errorf("%+v does not say how many marks are too many", p)
+	}
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 2})
 	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, path("ada", 0), nil)
 	f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})

@@ -91,8 +91,8 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 		return nil
 	case len(marked) >= d.FinalRuns:
 		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of the team are: %s. Unmark "+
-			"one of them first: %s", plural.Count(d.FinalRuns, "final run"),
-			lists.Map(marked, func(id string) problem.Part { return problem.Resource("run", id) }),
+			"%d of them first: %s", plural.Count(d.FinalRuns, "final run"),
+			lists.Map(marked, func(id string) problem.Part { return problem.Resource("run", id) }), len(marked)-d.FinalRuns+1,
 			problem.UpdateRun.With().Setting("final", false))
 	case a.Final == nil:
 		a.Final = map[string][]string{}

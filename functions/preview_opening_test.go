@@ -43,16 +43,17 @@ func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
 		was, is map[string]any
 		want    string // follows "Submissions to Rivers"; "" for no sentence
 	}{
-		"closes": {nil, map[string]any{"closesAt": soon}, " close at SOON for teams without an exception. They had no end before."},
+		"closes": {nil, map[string]any{"closesAt": soon}, " close at SOON for teams without a later close " +
+			"of their own. They had no end before."},
 		"closes later": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": later},
-			" close at LATER instead of SOON for teams without an exception."},
+			" close at LATER instead of SOON for teams without a later close of their own."},
 		"closes no more": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": nil},
 			" have no end any more, instead of closing at SOON."},
 		"closes now": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": past},
-			" are closed from now on for teams without an exception."},
+			" are closed from now on for teams without a later close of their own."},
 		"opens again": {map[string]any{"closesAt": past}, map[string]any{"closesAt": nil}, " are open from now on, without an end."},
 		"opens again later": {map[string]any{"closesAt": past}, map[string]any{"opensAt": soon, "closesAt": later},
-			" open at SOON, and close at LATER for teams without an exception."},
+			" open at SOON, and close at LATER for teams without a later close of their own."},
 		"opens again without an end": {map[string]any{"closesAt": past}, map[string]any{"opensAt": soon, "closesAt": nil},
 			" open at SOON, without an end."},
 		"opens later":     {map[string]any{"opensAt": soon}, map[string]any{"opensAt": later}, " open at LATER instead of SOON."},
@@ -60,7 +61,7 @@ func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
 		"is closed again": {nil, map[string]any{"opensAt": soon}, ", which are open now, are closed for all teams until SOON."},
 		"stays closed":    {map[string]any{"closesAt": past}, map[string]any{"closesAt": 2 * past}, ""},
 		"early, closes then": {map[string]any{"opensAt": soon}, map[string]any{"closesAt": last},
-			" close at LAST for teams without an exception. They had no end before."},
+			" close at LAST for teams without a later close of their own. They had no end before."},
 	} {
 		cases[name] = previewCase{
 			state: func(f *phases) {
@@ -93,7 +94,8 @@ func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
 		},
 		change: patched(true, map[string]any{"opensAt": nil}),
 		want: func(f *phases) []string {
-			return []string{"Submissions to Rivers are open from now on, until " + f.in(soon).String() + " for teams without an exception."}
+			return []string{"Submissions to Rivers are open from now on, until " + f.in(soon).String() + " for teams without a later close " +
+				"of their own."}
 		},
 	}
 	cases["several datasets"] = previewCase{
@@ -112,7 +114,8 @@ func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
 		},
 		change: patched(true, map[string]any{"closesAt": soon}),
 		want: func(f *phases) []string {
-			return []string{"Submissions to Rivers, Seas close at " + f.in(soon).String() + " for teams without an exception. They had no end " +
+			return []string{"Submissions to Rivers, Seas close at " + f.in(soon).String() + " for teams without a later close " +
+				"of their own. They had no end " +
 				"before."}
 		},
 	}

@@ -81,11 +81,12 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them. The change does " +
 				"not blind 2 earlier runs."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(0), "total": 1}}, []string{
-			"Submissions to Rivers are closed from now on for teams without an exception.",
-			"The quota of Rivers allows a team 1 run in all instead of any number of runs: teams without an exception that have as many or " +
-				"more can submit no further run."}},
+			"Submissions to Rivers are closed from now on for teams without a later close of their own.",
+			"The quota of Rivers allows a team 1 run in all instead of any number of runs: teams without an exception to this quota " +
+				"that have as many or more can submit no further run."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 4}}, []string{
-			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without an exception.",
+			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without a later close " +
+				"of their own.",
 			"The quota of Rivers allows a team 4 runs in 24 hours instead of 2 runs."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"perDay": 8, "total": nil}}, []string{
 			"The quota of Lakes allows a team 8 runs in 24 hours instead of 5 runs.",
@@ -97,9 +98,10 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{
 			"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9},
 		}, []string{
-			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without an exception.",
-			"The quota of Lakes allows a team 1 run in 24 hours instead of 5 runs: teams without an exception that have as many or more wait " +
-				"until earlier runs are 24 hours old.",
+			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without a later close " +
+				"of their own.",
+			"The quota of Lakes allows a team 1 run in 24 hours instead of 5 runs: teams without an exception to this quota that have " +
+				"as many or more wait until earlier runs are 24 hours old.",
 			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",

@@ -121,7 +121,7 @@ func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 		}, want: func(f *phases) []string {
 			return []string{until(f, time.Hour),
 				"Who sees the scores of 1 unpublished run on Rivers now: the team and the organizers → the organizers.",
-				"Submissions to Rivers are open from now on, until " + f.in(time.Hour).String() + " for teams without an exception."}
+				"Submissions to Rivers are open from now on, until " + f.in(time.Hour).String() + " for teams without a later close of their own."}
 		}},
 		"an exception opens it again": {dataset: withheld, state: func(f *phases) {
 			f.dataset.Run("ada", recordtest.Published)

@@ -8,7 +8,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// Window is when teams without an exception can submit to a dataset.
+// Window is when teams without a later close of their own can submit to a dataset.
 type Window struct{ Opens, Closes *record.Instant }
 
 // WindowOf returns the window of the dataset in the task.
@@ -58,7 +58,7 @@ func (c *Call) windowSentences(was, is Window) []about {
 		return nil
 	case over(after):
 		return []about{func(of []problem.Part) problem.Text {
-			return problem.Sentence("Submissions to %s are closed from now on for teams without an exception.", of)
+			return problem.Sentence("Submissions to %s are closed from now on for teams without a later close of their own.", of)
 		}}
 	case over(before):
 		return []about{reopens(is, after == record.ClosedEarly)}
@@ -73,11 +73,12 @@ func reopens(is Window, later bool) about {
 		case later && is.Closes == nil:
 			return problem.Sentence("Submissions to %s open at %s, without an end.", of, is.Opens)
 		case later:
-			return problem.Sentence("Submissions to %s open at %s, and close at %s for teams without an exception.", of, is.Opens, is.Closes)
+			return problem.Sentence("Submissions to %s open at %s, and close at %s for teams without a later close of their own.", of,
+				is.Opens, is.Closes)
 		case is.Closes == nil:
 			return problem.Sentence("Submissions to %s are open from now on, without an end.", of)
 		default:
-			return problem.Sentence("Submissions to %s are open from now on, until %s for teams without an exception.", of, is.Closes)
+			return problem.Sentence("Submissions to %s are open from now on, until %s for teams without a later close of their own.", of, is.Closes)
 		}
 	}
 }
@@ -113,11 +114,12 @@ func closesElse(was, is Window) []about {
 		}}
 	case w == nil:
 		return []about{func(of []problem.Part) problem.Text {
-			return problem.Sentence("Submissions to %s close at %s for teams without an exception. They had no end before.", of, i)
+			return problem.Sentence("Submissions to %s close at %s for teams without a later close of their own. They had no end before.",
+				of, i)
 		}}
 	}
 	return []about{func(of []problem.Part) problem.Text {
-		return problem.Sentence("Submissions to %s close at %s instead of %s for teams without an exception.", of, i, w)
+		return problem.Sentence("Submissions to %s close at %s instead of %s for teams without a later close of their own.", of, i, w)
 	}}
 }
 
@@ -134,10 +136,10 @@ func (c *Call) EffectsOfLimits(subject string, of problem.Part, limits ...Limit)
 			continue
 		}
 		within := "in all"
-		then := ": teams without an exception that have as many or more can submit no further run."
+		then := ": teams without an exception to this quota that have as many or more can submit no further run."
 		if l.Daily {
 			within = "in 24 hours"
-			then = ": teams without an exception that have as many or more wait until earlier runs are 24 hours old."
+			then = ": teams without an exception to this quota that have as many or more wait until earlier runs are 24 hours old."
 		}
 		if l.Is == 0 || l.Was > 0 && l.Is > l.Was {
 			then = "."

@@ -82,6 +82,13 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	check("", "final=true", "1b3 2a4 2b4")
 	check("bob", "final=true", "1b3 2a4 2b4")
 	check("ada", "final=true", "1a0 2b3 3a4 3b4")
+	var preview previewAnswer
+	f.Want(http.StatusOK, &preview, olga, http.MethodPatch, f.dataset.Path()+"?preview=true", map[string]any{"finalRuns": 1})
+	const more = "1 team marked more than 1 run as final. Of each such team, only the newest marked run that has a result counts. Its other " +
+		"runs stay marked."
+	if !strings.Contains(fmt.Sprint(preview.Effects), more) {
+		t.Errorf("the preview of a smaller number of final runs says %v", preview.Effects)
+	}
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 1})
 	check("ada", "final=true", "1a4 1b4")
 	p = f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true})

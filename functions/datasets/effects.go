@@ -2,12 +2,14 @@ package datasets
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
@@ -116,17 +118,34 @@ func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *re
 		api.Limit{Was: before.Total, Is: after.Total})
 }
 
-// noteFinals says how many runs teams have marked as final, if the dataset takes no final runs any more.
+// noteFinals says what a smaller number of final runs means for the runs that teams have marked.
 func noteFinals(ctx context.Context, c *api.Call, path string, old, changed *record.DatasetItem) error {
-	if old.FinalRuns == 0 || changed.FinalRuns > 0 {
+	if changed.FinalRuns >= old.FinalRuns {
 		return nil
 	}
 	of := api.Consequence{Kind: api.EffectAudience, Subject: path}
-	return api.CountEffect(ctx, c, of, "run", records.Of(record.KindDataset, old.ID, record.KindRun),
-		func(r *record.RunItem) bool { return r.Final },
-		func(runs string) problem.Text {
-			return problem.Sentence("Leaderboards show no final runs any more, although teams have marked %s as final.", runs)
-		})
+	runs := records.Of(record.KindDataset, old.ID, record.KindRun)
+	if changed.FinalRuns == 0 {
+		return api.CountEffect(ctx, c, of, "run", runs, func(r *record.RunItem) bool { return r.Final },
+			func(runs string) problem.Text {
+				return problem.Sentence("Leaderboards show no final runs any more, although teams have marked %s as final.", runs)
+			})
+	}
+	marked := map[string]int{}
+	exceeds := func(r *record.RunItem) bool {
+		if r.Final {
+			marked[r.TeamID()]++
+		}
+		return r.Final && marked[r.TeamID()] == changed.FinalRuns+1
+	}
+	counting := "marked run that has a result counts"
+	if changed.FinalRuns > 1 {
+		counting = fmt.Sprintf("%d marked runs that have a result count", changed.FinalRuns)
+	}
+	return api.CountEffect(ctx, c, of, "team", runs, exceeds, func(teams string) problem.Text {
+		return problem.Sentence("%s marked more than %s as final. Of each such team, only the newest %s. Its other runs stay marked.", teams,
+			plural.Count(changed.FinalRuns, "run"), counting)
+	})
 }
 
 // noteSplit says whether runs start blinded from now on, if a change of the split changes that. Runs that exist keep their reviews.

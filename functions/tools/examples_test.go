@@ -202,7 +202,9 @@ func TestSignificance_TellsLevelsOfP(t *testing.T) {
 		}
 	}
 	s.wantTexts(s.page("", "significance", object{"runs": pair(30, 5)}), "p is rounded up", "McNemar", "60 examples",
-		"Others than the organizers")
+		"Others than the organizers", "p, rounded up here, below 0.05).")
+	s.wantTexts(s.page("", "significance", object{"runs": pair(24, 12)}), "cannot be distinguished",
+		"p, rounded up here, below 0.05). Organizers see exact p, which can distinguish more pairs.")
 	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "t"}, "/test", "mcnemar"})
 	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "bootstrap"}, "/test", "mcnemar"})
 }

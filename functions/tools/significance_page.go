@@ -151,7 +151,7 @@ func (out *SignificanceOutput) conclude() []phrase {
 	default:
 		s = append(s, out.concludeBest(len(different))...)
 	}
-	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], significanceLevel)
+	say("%s", out.verdict(rest))
 	if unknown > 0 {
 		say(" Of %s the test is not defined, %s.", plural.Count(unknown, "pair"), out.whyUndefined())
 	}
@@ -160,6 +160,19 @@ func (out *SignificanceOutput) conclude() []phrase {
 			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), out.advice())
 	}
 	return s
+}
+
+// verdict names the test, the correction and the bound of p. Exact values of p can be below the bound where rounded ones are not, so it
+// says this if the test does not distinguish some pairs.
+func (out *SignificanceOutput) verdict(undistinguished int) string {
+	p, more := "p", ""
+	if out.Rounded {
+		p = "p, rounded up here,"
+	}
+	if out.Rounded && undistinguished > 0 {
+		more = " Organizers see exact p, which can distinguish more pairs."
+	}
+	return fmt.Sprintf(" (%s, %s, %s below %v).%s", testNames[out.Test], correctionNames[out.Correction], p, significanceLevel, more)
 }
 
 // advice says what lowers lowestP. Fewer runs have fewer pairs to correct for. A test that tries all combinations of signs needs more

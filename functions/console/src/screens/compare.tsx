@@ -248,7 +248,7 @@ function Significance({ input }: { input: object }) {
                   p.cohensD,
                 ].map(decimals)}
               >
-                <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
+                <td>{p.different ? <Tag kind="good">different</Tag> : s.rounded ? "not told apart here" : "not told apart"}</td>
               </Row>
             ))}
           </Table>
@@ -266,7 +266,8 @@ function Significance({ input }: { input: object }) {
           <p class="small quiet">
             Over {s.topics} topics or examples
             {s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.
-            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}{" "}
+            {s.rounded &&
+              " p is rounded up, because exact values would tell the truth of single examples. Organizers see exact p, which can distinguish more pairs."}{" "}
             {s.intervalsNote}
           </p>
         </>

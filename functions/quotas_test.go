@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/domain/patch"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -134,7 +135,12 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	truth := int64(len(labTruth))
 	p.Join("otto", p.Invite("olga", p.organizer, nil), nil)
 	path := p.dataset
-	p.change("otto", path, map[string]any{"inputs": []any{fileOf(300), fileOf(200)}})
+	inputs := map[string]any{"inputs": []any{fileOf(300), fileOf(200)}}
+	const moves = "You add a file, so all files of the dataset count as your stored files from now on, and no longer as another member's."
+	if said := p.Do("otto", http.MethodPatch, path+"?preview=true", inputs, "Content-Type", patch.MergePatch); !strings.Contains(string(said.Body), moves) {
+		t.Errorf("the preview does not say whose quota counts the files: %s", string(said.Body))
+	}
+	p.change("otto", path, inputs)
 	p.bytesAre("olga", 0, "another member added inputs")
 	p.bytesAre("otto", truth+500, "added inputs")
 	p.Quotas.Quotas.User.StoredBytes = 100

@@ -142,6 +142,10 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	if slices.ContainsFunc(after, func(key string) bool { return !slices.Contains(before, key) }) {
 		changed.Payer = c.Caller.ID
+		if old.Payer != "" && old.Payer != changed.Payer {
+			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + old.ID},
+				problem.Sentence("You add a file, so all files of the dataset count as your stored files from now on, and no longer as another member's."))
+		}
 		if p := record.PendingUploads(changed.Files()); p.Files > 0 {
 			charge.Pending = map[string]record.Uploads{changed.Key().Partition: p}
 		}

@@ -153,6 +153,9 @@ func (v *boardView) choices() []choice {
 			v.address(best.Name, "true", final.Name, ""), v.best && !v.final},
 	}
 	if v.dataset.FinalRuns > 0 {
+		for i := range all {
+			all[i].kept += " " + webpage.NotOnlyFinalRuns(v.dataset.FinalRuns)
+		}
 		all = append(all, choice{
 			name:    "Final runs of each team",
 			kept:    webpage.FinalRuns(v.dataset.FinalRuns, v.public),

@@ -17,3 +17,13 @@ func TestFinalRuns_CountsTheLastRuns(t *testing.T) {
 		t.Errorf("of two: %q", got)
 	}
 }
+
+// TestNotOnlyFinalRuns_SaysHowManyCount: a leaderboard with runs that do not count names the view that ranks those that do.
+func TestNotOnlyFinalRuns_SaysHowManyCount(t *testing.T) {
+	for n, counting := range map[int]string{1: "1 final run counts", 2: "2 final runs count"} {
+		want := "Runs that do not count are ranked here, too: of each team, " + counting + ", and “Final runs of each team” has their ranks."
+		if got := webpage.NotOnlyFinalRuns(n); got != want {
+			t.Errorf("of %d: %q", n, got)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
 	p := useShared(t).board(t)
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tools/")
 ? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
-	p.Press("As everyone sees it")
+	p.Press("As others see it")
 	p.Sees("This is refused.")
 	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("No run has a result.")`) {
 		t.Error("the leaderboard of another view is still shown")

@@ -282,7 +282,7 @@ func TestConsole_NamesTheOrganizerWithWork(t *testing.T) {
 	p.Sees("has a run to review")
 	p.Visit(task + "/leaderboard")
 	p.Sees("all ranks count it")
-	p.Press("As everyone sees it")
+	p.Press("As others see it")
 	p.Sees("others see the result of a run once the organizers have unblinded and published it")
 	p.Await(`![...document.querySelectorAll("main button, main a.button")].some(b => /Download|Compare/.test(b.innerText))`)
 }

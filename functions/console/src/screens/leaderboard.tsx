@@ -48,7 +48,7 @@ const most = 200; // largest number of entries in an answer of the tool
 /** noteOf returns the mark of an entry that not everyone sees. It returns an empty string for other entries. */
 function noteOf(e: Entry): string {
   if (e.hidden) return markOf(e);
-  return e.audience === "registrants" ? "registrants see it" : "";
+  return e.audience === "registrants" ? "teams that take part see it" : "";
 }
 
 function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
@@ -106,7 +106,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
         {choice("show", undefined, "Best of each team", shown)}
         {choice("show", "all", "All runs", shown)}
         {Boolean(d.finalRuns) && choice("show", "final", "Final runs", shown)}
-        {choice("view", seen ? undefined : "public", seen ? "As I see it" : "As everyone sees it", "")}
+        {choice("view", seen ? undefined : "public", seen ? "As I see it" : "As others see it", "")}
       </p>
       {Boolean(d.finalRuns) && show !== "final" && (
         <p class="small">
@@ -133,7 +133,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                   {b.notPublic === 1
                     ? "One entry is not public. It is marked, and all ranks count it."
                     : `${b.notPublic} entries are not public. They are marked, and all ranks count them.`}{" "}
-                  “As everyone sees it” has the public ranks.
+                  “As others see it” has the ranks that others see.
                 </p>
               )}
               {entries.length > 0 && (

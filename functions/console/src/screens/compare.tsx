@@ -248,7 +248,7 @@ function Significance({ input }: { input: object }) {
                   p.cohensD,
                 ].map(decimals)}
               >
-                <td>{p.different ? <Tag kind="good">different</Tag> : s.rounded ? "not told apart here" : "not told apart"}</td>
+                <td>{p.different ? <Tag kind="good">different</Tag> : `not told apart${s.rounded ? " here" : ""}`}</td>
               </Row>
             ))}
           </Table>

@@ -9,6 +9,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/domain/record"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 )
 
@@ -20,6 +21,7 @@ func (c *call) listRuns(task object) {
 		c.nameDatasets(list)
 		c.nameTeams(list)
 		c.table(list, fmt.Sprintf("%s has no run outside the trash.", task.text("name")), columns+"|TEAM teamName")
+		c.noteFinals(list)
 		return
 	}
 	teams := c.ownTeams(task)
@@ -30,6 +32,7 @@ func (c *call) listRuns(task object) {
 	}
 	c.table(list, c.noRuns(teams, task), columns)
 	c.noteUnseen(teams, unseen)
+	c.noteFinals(list)
 	c.noteDeleted(teams, task)
 	if task == nil && !c.json && c.err == nil {
 		c.noteEnded()
@@ -44,6 +47,26 @@ func (c *call) noteUnseen(teams, runs []object) {
 		if slices.ContainsFunc(runs, isOfTeam) && t.text("state") != string(record.Accepted) {
 			c.note("%s Its runs are listed without the names of their datasets, which you do not see.",
 				notAccepted(object{"name": "a private task"}, t))
+		}
+	}
+}
+
+// noteFinals says which runs count of teams that have marked more runs as final than the dataset takes. Organizers can lower that number.
+func (c *call) noteFinals(runs []object) {
+	type choice struct{ team, dataset string }
+	marked := map[choice]int{}
+	for _, r := range runs {
+		if !c.json && memberAs[bool](r, "final") {
+			marked[choice{r.text("registrationId"), r.text("datasetId")}]++
+		}
+	}
+	for _, r := range runs {
+		of := choice{r.text("registrationId"), r.text("datasetId")}
+		most := memberAs[int](r, "finalRuns")
+		if most > 0 && marked[of] > most {
+			c.note("The team %s has marked %s as final on %s, which takes %d: of those with a result, only the newest %s.", teamName(r),
+				plural.Count(marked[of], "run"), r.text("dataset"), most, plural.Verb(most, "counts", fmt.Sprintf("%d count", most)))
+			delete(marked, of)
 		}
 	}
 }
@@ -211,25 +234,28 @@ func (c *call) nameTeams(list []object) {
 	}
 }
 
-// nameDatasets gives runs the names of their datasets, for a table, and returns those on datasets that the caller does not see.
+// nameDatasets gives runs the names of their datasets and how many final runs these take, for a table. It returns the runs on datasets that
+// the caller does not see.
 func (c *call) nameDatasets(runs []object) (unseen []object) {
 	if c.json {
 		return nil
 	}
-	named := map[string]string{}
+	found := map[string]object{}
 	for _, r := range runs {
 		id := r.text("datasetId")
-		if _, known := named[id]; !known && c.err == nil {
+		if _, known := found[id]; !known && c.err == nil {
 			d, err := client.Get[object](c.ctx, c.Client, client.Path("datasets", id))
 			if !client.IsKind(err, problem.Forbidden, problem.NotFound) {
 				c.fail(err)
 			}
-			named[id] = memberAs[string](d, "name")
+			found[id] = d
 		}
-		if named[id] == "" {
+		name := memberAs[string](found[id], "name")
+		if name == "" {
 			unseen = append(unseen, r)
 		}
-		r["dataset"] = named[id]
+		r["dataset"] = name
+		r["finalRuns"] = found[id]["finalRuns"]
 	}
 	return unseen
 }

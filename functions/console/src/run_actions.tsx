@@ -36,7 +36,7 @@ export function RunActions({
   deleted?: () => void;
 }) {
   const most = isBaseline(r) ? 0 : (dataset?.finalRuns ?? 0); // No team chooses among the organizers' baselines.
-  const { left, closed } = useFinals(r, most, organizer);
+  const { left, marked, closed } = useFinals(r, most, organizer);
   const finalRuns = (r.state === "completed" || r.final) && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const lost = useUnrestorable(r.taskId, isBaseline(r));
@@ -65,7 +65,12 @@ export function RunActions({
           Cancel
         </Action>
       )}
-      {finalRuns > 0 && !r.final && left === 0 && (
+      {finalRuns > 0 && marked > most && (
+        <span class="small quiet">
+          {`${marked} runs are marked as final: of those with a result, only the newest ${most === 1 ? "counts" : `${most} count`}`}
+        </span>
+      )}
+      {finalRuns > 0 && !r.final && left === 0 && marked === most && (
         <span class="small quiet">
           {finalRuns === 1 ? "The final run is marked" : `All ${finalRuns} final runs are marked`}
         </span>
@@ -85,12 +90,17 @@ export function RunActions({
   );
 }
 
-/**
- * useFinals returns the number of further runs on the dataset that can be marked as final for the team of a run, or
- * undefined while the number is unknown, and whether the dataset has closed for the reader's team. Organizers read the
- * runs of all teams.
- */
-function useFinals(r: Run, most: number, organizer: boolean): { left: number | undefined; closed: boolean } {
+interface Finals {
+  /** left is how many more runs the team can mark, or undefined while that is unknown. */
+  left: number | undefined;
+  /** marked is how many runs the team has marked: more than the dataset takes if organizers lowered that number. */
+  marked: number;
+  /** closed reports whether the dataset has closed for the reader's team. */
+  closed: boolean;
+}
+
+/** useFinals returns the final runs of a run's team on the dataset. Organizers read the runs of all teams. */
+function useFinals(r: Run, most: number, organizer: boolean): Finals {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
   const team = useGet(
@@ -111,6 +121,7 @@ function useFinals(r: Run, most: number, organizer: boolean): { left: number | u
   const runs = useGet(reads ? "/v1/runs" : null, { query }).data;
   const marked = runs?.data.filter(o => o.final && o.registrationId === r.registrationId).length ?? 0;
   return {
+    marked,
     left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,
     closed: team?.quota?.datasets?.some(q => q.datasetId === r.datasetId && hasClosed(q)) ?? false,
   };

@@ -178,6 +178,10 @@ func TestConsole_OffersFinalRunsToTeams(t *testing.T) {
 	p.Visit(second)
 	p.Await(`document.querySelector("main h1")?.textContent === "Second" && document.querySelector("main .actions .quiet") !== null`)
 	p.lacks("Mark as final")
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 2}, nil)
+	s.call(t, s.token(t, "ada"), http.MethodPatch, "/v1"+second, map[string]any{"final": true}, nil)
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
+	s.signedIn(t, "ada", second).Sees("2 runs are marked as final: of those with a result, only the newest counts")
 }
 
 // TestConsole_FollowsDecisionsAboutATeam rejects and accepts a team while its Submit is open.

@@ -84,6 +84,19 @@ func TestConsole_KeepsDatasetsFresh(t *testing.T) {
 	team.Sees("Summer closed")
 }
 
+// TestConsole_ShowsTheNextScreenAtOnce leaves a screen as soon as it appears. The next screen reads the same resources within seconds.
+func TestConsole_ShowsTheNextScreenAtOnce(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	path := "#" + strings.TrimPrefix(task, "/v1")
+	p := s.signedIn(t, "ada", strings.TrimPrefix(path, "#"))
+	for at, heading := range map[string]string{path + "/team": "Team", path + "/submit": "Submit", path + "/runs": "My runs"} {
+		browsertest.Evaluate[string](p.Page, fmt.Sprintf(`location.hash = %q`, at))
+		p.within(8*time.Second, fmt.Sprintf(`document.querySelector("main h2")?.textContent === %q`, heading))
+	}
+}
+
 // TestConsole_EndsUsedInvitations uses invitations while the pages that made them are open.
 func TestConsole_EndsUsedInvitations(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 // Reading everything on the screen again, and telling it that something was done.
 import { useSyncExternalStore } from "preact/compat";
 import { mutate, SWRConfig } from "swr";
+import { SWRGlobalState } from "swr/_internal";
 import { gone, type Problem, toProblem } from "./problem";
 
 /** refresh reads everything on the screen again, after a change. */
@@ -8,11 +9,17 @@ export const refresh = (): Promise<unknown> => mutate(() => true);
 
 /**
  * forget drops what earlier screens read, so that a screen shows nothing that was read before the reader arrived. Only the
- * user stays, whom all screens show.
+ * user stays, whom all screens show. SWR does not read a key again within two seconds after the last request, even if its
+ * answer was dropped, so forget drops the requests, too.
  */
 export function forget(): void {
   const { cache } = SWRConfig.defaultValue;
-  for (const key of [...cache.keys()]) if (!key.includes('"/v1/user"')) cache.delete(key);
+  const [, , requests] = SWRGlobalState.get(cache)!;
+  for (const key of [...cache.keys()])
+    if (!key.includes('"/v1/user"')) {
+      cache.delete(key);
+      delete requests[key];
+    }
 }
 
 /**

@@ -172,7 +172,8 @@ func TestFinalRuns_ThatLoseTheirMarkInTheTrashAreTold(t *testing.T) {
 		var run record.Run
 		f.Want(http.StatusOK, &run, "ada", http.MethodGet, "/v1/runs/"+first.ID, nil)
 		newest := servertest.List[record.AuditEntry](f.Server, olga, f.task.Path()+"/audit-entries")[0]
-		if told := strings.Contains(string(newest.After), `"unmarkedRunIds"`); newest.Action != record.Restored || told != lost || run.Final == lost {
+		told := strings.Contains(string(newest.After), `"unmarkedRunIds"`)
+		if newest.Action != record.Restored || told != lost || run.Final == lost {
 			t.Errorf("the run is final: %t, and the audit trail says %s %s", run.Final, newest.Action, newest.After)
 		}
 	}

@@ -96,7 +96,8 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	says("", true, "curlew", "second try", "dense", "https://example.org/curlew", "University of ada")
 	day := "<time datetime=\"" + l.run("", run).CreatedAt.String()
 	for name, answer := range all("") {
-		if (name == "page" || name == "tool as text/html") && (!strings.Contains(answer, day) || !strings.Contains(answer, "best of 2 runs here")) {
+		if (name == "page" || name == "tool as text/html") &&
+			(!strings.Contains(answer, day) || !strings.Contains(answer, "best of 2 runs here")) {
 			t.Errorf("the %s does not say when the run was submitted, or of how many it is the best:\n%s", name, answer)
 		}
 	}

@@ -137,7 +137,8 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	path := p.dataset
 	inputs := map[string]any{"inputs": []any{fileOf(300), fileOf(200)}}
 	const moves = "You add a file, so all files of the dataset count as your stored files from now on, and no longer as another member's."
-	if said := p.Do("otto", http.MethodPatch, path+"?preview=true", inputs, "Content-Type", patch.MergePatch); !strings.Contains(string(said.Body), moves) {
+	said := p.Do("otto", http.MethodPatch, path+"?preview=true", inputs, "Content-Type", patch.MergePatch)
+	if !strings.Contains(string(said.Body), moves) {
 		t.Errorf("the preview does not say whose quota counts the files: %s", string(said.Body))
 	}
 	p.change("otto", path, inputs)

@@ -314,9 +314,9 @@ func TestTruthTrial_LimitsOnlyFailuresThatRevealTheTruth(t *testing.T) {
 	hidden, shown := l.enter("ada", "1,a\n"), l.enter("ada", "1,a\n")
 	l.review(shown, false, false)
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
-	const stays = "1 run would stay completed without values: its team does not see the values, and 5 other such runs of the team had failed " +
-		"in the 24 hours before it completed. Runs that cannot be evaluated fail if the team sees their values, or if they completed before " +
-		"these failures."
+	const stays = "1 run would stay completed without values: its team does not see the values, and 5 other such runs of the team had " +
+		"failed in the 24 hours before it completed. Runs that cannot be evaluated fail if the team sees their values, or if they completed " +
+		"before these failures."
 	if len(told) != 4 || !strings.Contains(told[1], ": 1 of them would fail") || counts[1] != 1 || told[2] != stays {
 		t.Errorf("%q, %v", told, counts)
 	}

@@ -144,7 +144,8 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		changed.Payer = c.Caller.ID
 		if old.Payer != "" && old.Payer != changed.Payer {
 			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + old.ID},
-				problem.Sentence("You add a file, so all files of the dataset count as your stored files from now on, and no longer as another member's."))
+				problem.Sentence("You add a file, so all files of the dataset count as your stored files from now on, and no longer as "+
+					"another member's."))
 		}
 		if p := record.PendingUploads(changed.Files()); p.Files > 0 {
 			charge.Pending = map[string]record.Uploads{changed.Key().Partition: p}

@@ -38,10 +38,10 @@ var Operations = []api.Operation{
 		Description: "With everything that belonged to it, under its former path. Queued runs are queued again, and runs that were evaluated " +
 			"against an earlier ground truth are evaluated again. If a resource that it belongs to is deleted, the answer is 409 and names the " +
 			"resource to restore first. Only organizers restore what organizers deleted. A team needs the same accepted registration and terms " +
-			"as for a new submission, and at most `rates.waitingRuns` of `/info` unfinished runs. The last also holds for the baselines of a user, " +
-			"also when another organizer restores one. Only organizers restore runs of a dataset with " +
-			"`finalRuns` whose window has closed. A final run is final again unless its team has meanwhile marked `finalRuns` " +
-			"others: `getDeletion` names such runs before, and the audit entry afterwards (`unmarkedRunIds`). Restoring a large task takes minutes.",
+			"as for a new submission, and at most `rates.waitingRuns` of `/info` unfinished runs. The last also holds for the baselines of a " +
+			"user, also when another organizer restores one. Only organizers restore runs of a dataset with `finalRuns` whose window has closed. " +
+			"A final run is final again unless its team has meanwhile marked `finalRuns` others: `getDeletion` names such runs before, and the " +
+			"audit entry afterwards (`unmarkedRunIds`). Restoring a large task takes minutes.",
 		Problems: []*problem.Kind{problem.OutsideWindow, problem.QuotaExhausted},
 	}, find, remove),
 }

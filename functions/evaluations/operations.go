@@ -68,10 +68,10 @@ var Operations = []api.Operation{
 			"by the named measure. `filter[datasetId]` is optional if the task has one dataset. `best=true` keeps the best run of each team. " +
 			"`final=true` keeps the runs that each team marked as final or, if none of these has a result, not even one that the caller does not " +
 			"see, the last `finalRuns` that the caller sees. Both keep all baselines without a team, and sort by rank unless `sort` names a " +
-			"measure. Undefined values come last, and of equal values the earlier submission comes first. `rank` is the place on the leaderboard. Filters by run and user do not change it, and equal " +
-			"values share it. A browser gets a page: " +
-			"the leaderboard of the newest dataset unless the filter names another, with the best run and the number of runs of each team unless " +
-			"`best` or a filter selects other runs." + views + versions,
+			"measure. Undefined values come last, and of equal values the earlier submission comes first. `rank` is the place on the leaderboard. " +
+			"Filters by run and user do not change it, and equal values share it. A browser gets a page: the leaderboard of the newest dataset " +
+			"unless the filter names another, with the best run and the number of runs of each team unless `best` or a filter selects other " +
+			"runs." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, final, view}},
 	}, task, listOfTask, columns), boardPage),
 }

@@ -44,7 +44,7 @@ func stored(ctx context.Context, c *api.Call, target api.Target) (open, ended []
 	if err != nil || o == nil {
 		return nil, nil, err
 	}
-	r, _ := api.Target(target).(*record.RegistrationItem)
+	r, _ := target.(*record.RegistrationItem)
 	slices.SortFunc(all, func(a, b *record.InvitationItem) int { return strings.Compare(b.ID, a.ID) })
 	for _, found := range all {
 		if works(found, o, r) && found.ExpiresAt.After(c.Now()) {

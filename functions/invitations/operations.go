@@ -53,8 +53,8 @@ var Operations = append([]api.Operation{
 		token: access.ScopeOrganize,
 		about: "Each user who joins registers a team, which is accepted at once, whatever the task's rules for registration are. This is the " +
 			"way into a private task. Once the last dataset has closed, they cannot submit unless the organizers move a close or grant the team a " +
-			"later one: `closedAt` says so. An invitation works only while its sender is a member of the organizer. E-mail addresses count among the 20 in 24 hours of " +
-			"the organizer.",
+			"later one: `closedAt` says so. An invitation works only while its sender is a member of the organizer. E-mail addresses count among " +
+			"the 20 in 24 hours of the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
 		name:     "Team",

@@ -18,9 +18,10 @@ func TestMail_SaysThatARunIsPublished(t *testing.T) {
 	task.Register("ann")
 	open := task.Dataset()
 	withheld := task.Dataset(func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	blinded := open.Run("ann", recordtest.Published, recordtest.Blinded)
 	for want, run := range map[string]*recordtest.Run{
 		"is published\r\n": open.Run("ann", recordtest.Published),
-		"is published, but blinded: only the organizers see its scores":                 open.Run("ann", recordtest.Published, recordtest.Blinded),
+		"is published, but blinded: only the organizers see its scores":                 blinded,
 		"is published: its scores are shown once the dataset has closed for every team": withheld.Run("ann", recordtest.Published),
 	} {
 		f.Put(record.NewEvent(f.now, record.EventReviewPublished, run.Scope(), "/v1/runs/"+run.ID))
@@ -63,8 +64,8 @@ func TestMail_SaysThatOrganizersDeletedARun(t *testing.T) {
 	}
 }
 
-// A run that failed against a changed ground truth, and the change itself, are told as what they are. That runs wait for a worker is told only
-// as long as they do.
+// A run that failed against a changed ground truth, and the change itself, are told as what they are. That runs wait for a worker is told
+// only as long as they do.
 func TestMail_SaysWhatIsStillTrue(t *testing.T) {
 	f := newFixture(t)
 	f.User("ann", "olga")

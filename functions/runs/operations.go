@@ -48,8 +48,9 @@ var Operations = []api.Operation{
 		Summary: "Update or cancel a run",
 		Description: "`label` is free text. Setting `state` to `cancelled` cancels a run that has not ended; no other value can be set. A " +
 			"cancelled run does not count in the quota. `final` marks the run as one of the final runs of its team, at most `finalRuns` of the " +
-			"dataset. A run that is cancelled, or fails without ever having had a result, is no longer final, so that the team can mark another one. A " +
-			"run that had a result and fails because the organizers changed the truth stays final. Teams mark runs until their window closes, also teams that the organizers rejected, and organizers at any time.",
+			"dataset. A run that is cancelled, or fails without ever having had a result, is no longer final, so that the team can mark another " +
+			"one. A run that had a result and fails because the organizers changed the truth stays final. Teams mark runs until their window " +
+			"closes, also teams that the organizers rejected, and organizers at any time.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, show, change),
 	api.Delete(api.Spec{
@@ -72,8 +73,9 @@ var Operations = []api.Operation{
 		Token:   access.ScopeOrganize,
 		Summary: "Update the review of a run",
 		Description: "`published` shows the run's evaluations to everyone who sees the task, unless the dataset withholds scores until the last " +
-			"close. `blinded` hides them from everyone except the organizers, also from the team. Each change is an audit entry. Flags that contradict each other are refused. `notice` says what " +
-			"leaderboards hide of a published run, because it is blinded, failed, belongs to a private submission or to an anonymous team.",
+			"close. `blinded` hides them from everyone except the organizers, also from the team. Each change is an audit entry. Flags that " +
+			"contradict each other are refused. `notice` says what leaderboards hide of a published run, because it is blinded, failed, belongs " +
+			"to a private submission or to an anonymous team.",
 	}, review, showReview, changeReview),
 	api.Batch(api.Spec{
 		ID: "updateReviews", Path: "/v1/datasets/{datasetId}/reviews", May: access.Organizer, Problems: problems,

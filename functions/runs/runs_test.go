@@ -226,7 +226,8 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	waits := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued)
 	out := s.add("ada", recordtest.Public, recordtest.Published)
 	worker := s.add("ada", recordtest.Public, recordtest.OfImage)
-	const outside = "The run is completed. Others than its team and the organizers see the values that it has once it is published and not blinded."
+	const outside = "The run is completed. Others than its team and the organizers see the values that it has once it is published " +
+		"and not blinded."
 	for _, tt := range []struct {
 		user   string
 		run    *recordtest.Run

@@ -112,11 +112,12 @@ var leaderboardTool = define(metadata{
 		"also see their own unpublished results, and organizers see all results. Only organizers see results that are blinded or wait for a " +
 		"close. The `audience` of an entry says who sees it, and `hidden` why " +
 		"others do not. With `public`, `view` leaves out the results that others do not see.\n\n" +
-		"Each of the first 30 entries with values by topic or example is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
-		"are the same and not 0, p is 0. If two entries have fewer than two topics in common, p is 1. Two entries are distinguished if p, by " +
-		"Holm's correction over all these pairs, is below 0.05. Values by example of labels and numbers reveal the truth. They are compared by " +
-		"McNemar's exact test if they are 0 or 1, and p is rounded up as in the tool significance, for all callers. A letter stands for each " +
-		"largest set of entries of which no two can be distinguished. As `image/svg+xml` the answer is the bars.",
+		"Each of the first 30 entries with values by topic or example is compared with each other entry by a paired t-test over the topics " +
+		"that both have. If all differences are the same and not 0, p is 0. If two entries have fewer than two topics in common, p is 1. Two " +
+		"entries are distinguished if p, by Holm's correction over all these pairs, is below 0.05. Values by example of labels and numbers " +
+		"reveal the truth. They are compared by McNemar's exact test if they are 0 or 1, and p is rounded up as in the tool significance, for " +
+		"all callers. A letter stands for each largest set of entries of which no two can be distinguished. As `image/svg+xml` the answer is " +
+		"the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best

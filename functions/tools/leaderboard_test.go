@@ -172,9 +172,9 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 	const note = "Of the entries with letters, two that share none differ at the level of 0.05. Two that share a letter may differ as well: " +
-		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries with values by topic over " +
-		"the topics that both have, with Holm’s correction for 6 pairs. Where two differ by the same value on each topic, the statistic is " +
-		"infinite and p is 0."
+		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries with values by " +
+		"topic over the topics that both have, with Holm’s correction for 6 pairs. Where two differ by the same value on each topic, the " +
+		"statistic is infinite and p is 0."
 	if out.GroupsNote != note {
 		t.Errorf("groups: %q, want %q", out.GroupsNote, note)
 	}

@@ -98,7 +98,8 @@ func whyNone(results *inputs.Results, v inputs.Values) string {
 }
 
 // pairedP compares two runs on the topics that both have, by Student's t-test. p is 0 if all differences are the same and not 0: otherwise
-// a run that becomes better on a topic could lose its distinction. p is 1 if there is nothing to test: no difference, or fewer than two topics.
+// a run that becomes better on a topic could lose its distinction. p is 1 if there is nothing to test: no difference, or fewer than two
+// topics.
 func pairedP(a, b []float64) float64 {
 	if t, err := significance.PairedT(a, b); err == nil {
 		return t.P

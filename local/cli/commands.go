@@ -148,8 +148,8 @@ var groups = []struct {
 				f.Bool("new-organizer", false, "make the organizer of the file even if others have one with its name")
 				f.Bool("schema", false, "print the JSON Schema of the file")
 			}},
-		{use: "registrations TASK", short: "List the teams of a task and whether they are accepted", more: registrationsHelp, args: cobra.ExactArgs(1),
-			run:   inTask(listRegistrations),
+		{use: "registrations TASK", short: "List the teams of a task and whether they are accepted", more: registrationsHelp,
+			args: cobra.ExactArgs(1), run: inTask(listRegistrations),
 			flags: func(f *pflag.FlagSet) { f.String("state", "", "those in one state: pending, accepted or rejected") }, commands: []command{
 				{use: "accept TASK TEAM...", short: "Accept teams, by their names or the ids of their registrations",
 					args: cobra.MinimumNArgs(2), run: decide("accepted")},
@@ -169,7 +169,8 @@ var groups = []struct {
 				f.String("dataset", "", "with --filter: the dataset, by name or id, of a task with several; a RUN names its own")
 				f.StringSlice("filter", nil, "instead of ids: states=STATE, label=TEXT, registrationIds=ID or userIds=ID; see above for several")
 			}},
-		{use: "announce TASK [FILE]", short: "Announce something on the page of a task and by e-mail", args: cobra.RangeArgs(1, 2), run: inTask(announce),
+		{use: "announce TASK [FILE]", short: "Announce something on the page of a task and by e-mail",
+			args: cobra.RangeArgs(1, 2), run: inTask(announce),
 			more:    announceHelp,
 			example: "  echo 'The test data is there.' | assay announce \"Lake search\" --title 'Test data'",
 			flags:   func(f *pflag.FlagSet) { f.String("title", "", "title of the announcement") }},

@@ -62,8 +62,8 @@ func (c *call) ofHiddenRun(id string, err error) error {
 	if unread != nil || !slices.ContainsFunc(entries, func(e object) bool { return memberAs[bool](e, "private") }) {
 		return err
 	}
-	r := &refusal{code: notFound, text: fmt.Sprintf("The submission of the run %s is private: you see its values on the leaderboard, but not the run.",
-		line(id))}
+	r := &refusal{code: notFound, text: fmt.Sprintf(
+		"The submission of the run %s is private: you see its values on the leaderboard, but not the run.", line(id))}
 	if !c.known {
 		r.heal = c.login()
 	}
@@ -215,8 +215,9 @@ func unseen(seen, tail string) string {
 	return strings.TrimSuffix(tail, "\n") + strings.Repeat("\n", min(len(tail), 1))
 }
 
-// change patches resources below a path by their ids, prints them with more columns of the table, and returns them.
-func (c *call) change(below string, ids []string, body map[string]any, columns string) (changed []object) {
+// change patches resources below a path by their ids, and prints them with more columns of the table.
+func (c *call) change(below string, ids []string, body map[string]any, columns string) {
+	var changed []object
 	for _, id := range ids {
 		if c.err != nil {
 			break
@@ -233,5 +234,4 @@ func (c *call) change(below string, ids []string, body map[string]any, columns s
 	}
 	c.nameTeams(changed)
 	c.table(changed, "", "ID id|STATE state|TEAM teamName"+columns)
-	return changed
 }

@@ -94,7 +94,8 @@ func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 		t.Errorf("a run whose results everyone sees already is left out:\n%s", got)
 	}
 	olga.want(done, "registrations", "accept", "Lakes", id)
-	said := olga.says(done, []string{"Others still see the results of 1 run of tom on \"Rivers\". To hide them: assay review Lakes --dataset "},
+	said := olga.says(done,
+		[]string{"Others still see the results of 1 run of tom on \"Rivers\". To hide them: assay review Lakes --dataset "},
 		"registrations", "reject", "Lakes", id)
 	_, hide, _ := strings.Cut(strings.TrimSpace(said), "To hide them: assay ")
 	olga.says(done, []string{"changed", "its team"}, strings.Fields(hide)...)
@@ -120,8 +121,9 @@ func TestBaselines_HaveNoTeam(t *testing.T) {
 		}
 	}
 	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
-	tom.says(done, []string{"Of each team, only runs that it marked as final are shown, and none of its runs if the results of these are hidden from you. " +
-		"If no marked run has a result here, hidden or not, the leaderboard shows the last 2 of the team's runs that you see.\n"},
+	tom.says(done, []string{"Of each team, only runs that it marked as final are shown, and none of its runs if the results of these are " +
+		"hidden from you. If no marked run has a result here, hidden or not, the leaderboard shows the last 2 of the team's runs that you " +
+		"see.\n"},
 		"leaderboard", "Lakes", "--dataset", "Rivers", "--final")
 	olga.says(done, []string{"its submitter", "its team"}, append(review, "--unpublish")...)
 	review[len(review)-1] = "states=completed,failed"
@@ -190,5 +192,6 @@ func TestRuns_SayThatASubmissionIsPrivate(t *testing.T) {
 	olga.want(done, "review", "Lakes", "--unpublish", runs[0])
 	ben.says(notFound, []string{"There is nothing with this id, or nothing that you may see."}, "runs", runs[0])
 	ben.want(done, "logout")
-	ben.says(notFound, []string{strings.Replace(private, runs[0], runs[1], 1), "Try: assay login " + s.url}, "runs", runs[1], "--server", s.url)
+	ben.says(notFound, []string{strings.Replace(private, runs[0], runs[1], 1), "Try: assay login " + s.url},
+		"runs", runs[1], "--server", s.url)
 }

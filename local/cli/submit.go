@@ -49,10 +49,13 @@ func submit(c *call, task object) {
 	}
 	files, datasets := c.chosen(task)
 	var registered object
+	var refused *refusal
 	if !c.yes("baseline") {
 		registered = c.registration(task)
+		if c.err == nil {
+			refused = c.refusalBefore(task, registered, datasets)
+		}
 	}
-	refused := c.refusalBefore(task, registered, datasets)
 	closed := ""
 	switch {
 	case refused != nil && registered == nil:

@@ -167,7 +167,8 @@ func TestWords_SayEveryText(t *testing.T) {
 			problem.NewField("/perDay", "must be above {submissions.total}"), problem.NewField("", "is no text"))
 		wantWords(t, kind.Slug, wordsOf("submit").problem(&client.Problem{Document: e.Document("/v1", "")}))
 	}
-	want := `Lakes=a.txt of task id is 3 MiB at ` + at.Local().Format("2006-01-02 15:04 MST") + ` for "Lake search": assay join 'Lake search' --accept-terms.`
+	want := `Lakes=a.txt of task id is 3 MiB at ` + at.Local().Format("2006-01-02 15:04 MST") +
+		` for "Lake search": assay join 'Lake search' --accept-terms.`
 	got := wordsOf("submit").text(problem.Sentence("{/files/0/size} of {?filter[taskId]} is %s at %s for %s: %s.", problem.Size(3<<20), at,
 		problem.Resource("task", someTask).Named("Lake search"), problem.UpdateRegistration.With(someTask).Setting("acceptedTerms", 2)))
 	if got != want {

@@ -138,8 +138,8 @@ type Texts struct {
 }
 
 // inputsForRegistrants says why a caller gets no texts from the inputs of a dataset.
-const inputsForRegistrants = "Only accepted registrants of the task who have accepted its present terms read the inputs of the dataset, so " +
-	"texts are not looked for"
+const inputsForRegistrants = "Only accepted registrants of the task who have accepted its present terms read the inputs of the dataset, " +
+	"so texts are not looked for"
 
 // TextFault says why texts are missing from an answer.
 type TextFault struct {

@@ -94,8 +94,8 @@ func (r *RunItem) withheldNotice(s Sight) string {
 	if r.Access.Published {
 		return "The run is completed. Values that it has are shown to " + r.submitter() + " and to others once " + once + "."
 	}
-	return "The run is completed. Values that it has are shown to " + r.submitter() + " once " + once + ", and to others once the organizers have " +
-		"published it as well."
+	return "The run is completed. Values that it has are shown to " + r.submitter() + " once " + once + ", and to others once the " +
+		"organizers have published it as well."
 }
 
 // submitter names the team of the run, or the user who submitted a baseline without a team.

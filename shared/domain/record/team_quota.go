@@ -186,8 +186,8 @@ func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, no
 	return nil
 }
 
-// refuse returns a problem if a limit does not allow n more runs now, one on each dataset. The problem names all limits that do not, because
-// an exception or waiting helps only against one of them.
+// refuse returns a problem if a limit does not allow n more runs now, one on each dataset. The problem names all limits that do not,
+// because an exception or waiting helps only against one of them.
 func (a *Allowance) refuse(t *TaskItem, sets []*DatasetItem, n int, now time.Time) error {
 	ofTask := grant{&a.Used, a.ofTask(t)}
 	ofTask.used.expire(now)

@@ -154,9 +154,9 @@ func (t *transition) refund() error {
 	return nil
 }
 
-// giveBack adds to the transaction that the run no longer counts in the allowance. A run without an evaluation also loses its mark as final,
-// so that the team can mark another run. A run with an evaluation keeps the mark: it fails by the organizers' change, and the team may no
-// longer be able to choose when the run completes again.
+// giveBack adds to the transaction that the run no longer counts in the allowance. A run without an evaluation also loses its mark as
+// final, so that the team can mark another run. A run with an evaluation keeps the mark: it fails by the organizers' change, and the team
+// may no longer be able to choose when the run completes again.
 func (t *transition) giveBack(a *record.Allowance) {
 	run := t.run
 	if run.Counted {

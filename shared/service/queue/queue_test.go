@@ -212,7 +212,7 @@ func TestEnd_WithoutAResultTakesTheMarkAsFinal(t *testing.T) {
 			f.must(err)
 			f.must(tx.Commit(f.ctx, f.Store))
 		},
-		"failed": func(f *fixture, r *record.RunItem) {
+		"failed": func(f *fixture, _ *record.RunItem) {
 			_, err := f.queue().Fail(f.ctx, queue.LeaseRefOf(f.lease()), reasons(measure.Error, "no run"))
 			f.must(err)
 		},

@@ -45,10 +45,9 @@ type applying struct {
 	rules  record.SubmissionRules // rules of the task after the change
 	advice map[int]string         // advice for datasets with new truths, by index, because the server has not read these yet
 	truths map[int][]string       // the same for what the truths have
-	// lasting holds the effects of the dry run by resource, without advice and what the caller's quotas count: those to tell after the change
-	// too.
-	lasting map[string][]string
-	faulty  *client.Problem // all faults of the file that the dry run has found; nil if there is none
+	faulty *client.Problem        // all faults of the file that the dry run has found; nil if there is none
+	// outdated reports whether a dry run has previewed a dataset with the stored task, although it would change rules of the task.
+	outdated bool
 }
 
 func applyFile(c *call) {
@@ -68,14 +67,11 @@ func applyFile(c *call) {
 	}
 	c.words.file = d
 	c.connect("")
-	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}, truths: map[int][]string{}, lasting: map[string][]string{}}
+	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}, truths: map[int][]string{}}
 	a.apply()
 	if a.err == nil && !c.yes("dry-run") { // The dry run has found no fault, so the changes begin.
 		a.dry, a.steps = false, nil
 		a.apply()
-		for i := range a.steps {
-			a.steps[i].Effects = a.lasting[a.steps[i].Resource]
-		}
 	}
 	if a.dry && !c.yes("dry-run") { // Nothing was changed, and nobody asked what would be.
 		a.steps = nil
@@ -107,6 +103,9 @@ func applyFile(c *call) {
 	c.err = nil // Print the steps before the error.
 	c.print(append([]step{}, a.steps...), lines...)
 	c.err = cmp.Or(failure, c.err)
+	if a.outdated && c.yes("dry-run") {
+		c.note("Some sentences about datasets assume the task as it is now. Without --dry-run, the task changes first, so they can differ.")
+	}
 }
 
 func (a *applying) apply() {
@@ -206,14 +205,15 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		method, body = http.MethodPatch, difference(wanted, has)
 	}
 	s.Members = slices.Sorted(maps.Keys(body))
+	if len(body) > 0 {
+		a.preview(&s, ask[struct{ Effects []effect }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
+	}
 	switch {
-	case len(body) == 0:
+	case len(s.Members) == 0:
 		s.Action = "none"
-	case !a.dry:
+	case a.err == nil && !a.dry:
 		has = ask[object](a.call, method, path, body)
 		s.ID = has.id()
-	default:
-		a.preview(&s, ask[struct{ Effects []effect }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
 	}
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
 		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
@@ -289,20 +289,28 @@ type effect struct {
 	problem.Text
 }
 
-// preview adds the effects of a preview to a step.
+// preview adds the effects of a preview to a step. Advice and what the caller's quotas count are told only before the change.
 func (a *applying) preview(s *step, effects []effect) {
 	for _, e := range effects {
 		isNew := e.Before == "" && e.After != ""
 		if e.Kind == "audit" || e.Subject == record.MadeAudits || isNew {
 			continue // Every change has an audit entry, and every new resource an audience.
 		}
-		text := a.words.text(e.Text)
-		s.Effects = append(s.Effects, text)
 		isUsage := e.Kind == "quota" && !strings.HasPrefix(e.Subject, "/v1/") // of the caller, not a limit of a task or a dataset
-		if !isUsage && e.Kind != "advice" {
-			a.lasting[s.Resource] = append(a.lasting[s.Resource], text)
+		if a.dry || !isUsage && e.Kind != "advice" {
+			s.Effects = append(s.Effects, a.words.text(e.Text))
 		}
+		a.outdated = a.outdated || !isUsage && a.changesRules()
 	}
+}
+
+// changesRules reports whether an earlier step changes rules of the task that previews of its datasets reckon with.
+func (a *applying) changesRules() bool {
+	return slices.ContainsFunc(a.steps, func(s step) bool {
+		return s.Action == "change" && strings.HasPrefix(s.Resource, "task ") && slices.ContainsFunc(s.Members, func(name string) bool {
+			return slices.Contains([]string{"visibility", "submissions", "terms"}, name)
+		})
+	})
 }
 
 func (a *applying) dataset(i int, taskID string) {

@@ -206,7 +206,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	}
 	s.Members = slices.Sorted(maps.Keys(body))
 	if len(body) > 0 {
-		a.preview(&s, ask[struct{ Effects []effect }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
+		a.preview(&s, ask[preview](a.call, method, path+"?preview=true", a.withContents(body)), has)
 	}
 	switch {
 	case len(s.Members) == 0:
@@ -289,9 +289,22 @@ type effect struct {
 	problem.Text
 }
 
-// preview adds the effects of a preview to a step. Advice and what the caller's quotas count are told only before the change.
-func (a *applying) preview(s *step, effects []effect) {
-	for _, e := range effects {
+// preview is the answer to a preview of a change.
+type preview struct {
+	Resource object // after the change
+	Effects  []effect
+}
+
+// preview adds the effects of a preview to a step, and removes the members that the change leaves equal, such as one that is set to its
+// default. Advice and what the caller's quotas count are told only before the change. has is nil for a new resource.
+func (a *applying) preview(s *step, p preview, has object) {
+	if a.err != nil {
+		return
+	}
+	if has != nil {
+		s.Members = slices.DeleteFunc(s.Members, func(name string) bool { return same(has[name], p.Resource[name]) })
+	}
+	for _, e := range p.Effects {
 		isNew := e.Before == "" && e.After != ""
 		if e.Kind == "audit" || e.Subject == record.MadeAudits || isNew {
 			continue // Every change has an audit entry, and every new resource an audience.

@@ -5,6 +5,40 @@ import (
 	"testing"
 )
 
+// TestApply_OfDefaultsChangesNothing applies members that equal their defaults to a task and a dataset that were made without them.
+func TestApply_OfDefaultsChangesNothing(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("labels.csv", "id,label\n1,a\n2,b\n")
+	olga.want(done, "apply", olga.write("birds.yaml", labelsFile))
+	defaults := strings.Replace(labelsFile, "submissions: {perDay: 20,", `description: ""
+  website:
+  visibility: public
+  featured: false
+  registration: {mode: open, opensAt: null}
+  terms: {text: ""}
+  submissions: {types: [], total: 0, opensAt: null, perDay: 20,`, 1)
+	defaults = strings.Replace(defaults, "measures: [Accuracy]", "measures: [Accuracy], primaryMeasure: null, lowerIsBetter: []", 1) +
+		`    description:
+    inputs: []
+    truthsPublic: false
+    idsPublic: false
+    labelsPublic: false
+    builds: false
+    finalRuns: 0
+    submissions: {perDay: 0, closesAt: null}
+`
+	file := olga.write("birds.yaml", defaults)
+	olga.says(done, []string{"would not change task Birds\n", "would not change dataset Songs\n"}, "apply", "--dry-run", file)
+	olga.says(done, []string{"unchanged task Birds\n", "unchanged dataset Songs\n"}, "apply", file)
+	some := olga.write("birds.yaml", strings.Replace(defaults, "idsPublic: false", "idsPublic: true", 1))
+	olga.says(done, []string{"unchanged task Birds\n", "changed dataset Songs: idsPublic\n"}, "apply", some)
+	wrong := olga.write("birds.yaml", defaults+"    bilds: false\n")
+	for _, flags := range [][]string{{"--dry-run"}, nil} {
+		olga.says(failed, []string{"datasets[0].bilds"}, append([]string{"apply", wrong}, flags...)...)
+	}
+}
+
 // TestApply_OfATaskWithItsDatasets publishes a private task and the ground truth of its dataset in one file. The dry run cannot say how
 // the dataset changes after the task, and says so.
 func TestApply_OfATaskWithItsDatasets(t *testing.T) {

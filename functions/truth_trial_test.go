@@ -49,7 +49,7 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
-		told[2] != onBoard+"2 of 2 runs would change places. The best would be a run of Team of bob instead of Team of ada." {
+		told[2] != onBoard+"2 of 2 runs would change places. The best would be a run of Team of bob instead of a run of Team of ada." {
 		t.Errorf("harmless: %q", told)
 	}
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
@@ -82,17 +82,28 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	}
 }
 
-// The preview names no best run where two runs would share the first rank.
+// The preview names no run as the best where two runs share the first rank, before or after the change.
 func TestTruthTrial_TellsTies(t *testing.T) {
 	l := newLeaderboards(t)
 	l.register("cara", nil)
-	l.enter("ada", "1,a\n2,b\n")
-	l.enter("bob", "1,a\n2,a\n")
-	l.enter("cara", "1,a\n2,a\n")
+	runs := []string{l.enter("ada", "1,a\n2,b\n"), l.enter("bob", "1,a\n2,a\n"), l.enter("cara", "1,a\n2,a\n")}
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
-	if len(told) != 3 || !strings.Contains(told[2], " The best would be 2 equal runs, one of them of Team of ") ||
-		!strings.HasSuffix(told[2], ", instead of a run of Team of ada.") {
-		t.Errorf("%q", told)
+	if len(told) != 3 ||
+		!strings.HasSuffix(told[2], " The best would be 2 equal runs (one of them of Team of bob) instead of a run of Team of ada.") {
+		t.Errorf("would be: %q", told)
+	}
+	l.changeTruth("1,a\n2,a\n")
+	l.nextMinute()
+	for _, id := range runs {
+		l.evaluate(id)
+	}
+	for range 3 {
+		l.nextMinute() // the leaderboard shows the new version
+	}
+	told, _ = l.evaluationEffects("1,a\n2,b\n")
+	if len(told) != 3 ||
+		!strings.HasSuffix(told[2], " The best would be a run of Team of ada instead of 2 equal runs (one of them of Team of bob).") {
+		t.Errorf("are: %q", told)
 	}
 }
 

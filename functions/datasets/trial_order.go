@@ -29,17 +29,24 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	effect.Count = int64(moved)
 	said := problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
 		plural.Count(len(left), "run"))
-	switch first, last := after.best, before.best; {
+	first := after.best
+	last := before.best
+	switch {
 	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
-	case after.ties() > 1:
-		said.Append(problem.Sentence(" The best would be %d equal runs, one of them of %s, instead of a run of %s.", after.ties(), first.team(),
-			last.team()))
-	case first.run.Access.RegistrationID == last.run.Access.RegistrationID:
+	case before.ties() == 1 && after.ties() == 1 && first.run.Access.RegistrationID == last.run.Access.RegistrationID:
 		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
 	default:
-		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.team(), last.team()))
+		said.Append(problem.Sentence(" The best would be %s instead of %s.", after.bestRuns(), before.bestRuns()))
 	}
 	c.Effect(effect, said)
+}
+
+// bestRuns names the runs that share the first rank.
+func (r ranking) bestRuns() problem.Text {
+	if n := r.ties(); n > 1 {
+		return problem.Sentence("%d equal runs (one of them of %s)", n, r.best.team())
+	}
+	return problem.Sentence("a run of %s", r.best.team())
 }
 
 // ties returns the number of runs that share the first rank.

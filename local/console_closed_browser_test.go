@@ -56,9 +56,10 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	eve = s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
 	eve.signIn("eve")
 	eve.Sees("The task has closed for submissions")
-	eve.Sees("A team that registers now cannot submit.")
+	eve.Sees("A team that registers now can submit only if the organizers set a later close.")
 	organizer.Visit(screen + "/desk?part=registrations")
-	organizer.Sees("A team that registers now cannot submit. You can grant it a later close on its page.")
+	organizer.Sees("A team that registers now can submit only if the organizers set a later close. " +
+		"You can grant it a later close on its page.")
 }
 
 // TestConsole_SaysWhatInvitationsToATeamGive invites to a team that is pending, and then rejected.

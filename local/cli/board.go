@@ -39,7 +39,8 @@ func leaderboard(c *call, task object) {
 		c.note("There are more: --limit shows up to 200.")
 	}
 	if hidden && !c.json {
-		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
+		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. " +
+			"The ranks shown to all who see the task: --public.")
 	}
 	for _, member := range []string{"groupsNote", "finalsNote"} {
 		if note := memberAs[string](b, member); note != "" && !c.json {

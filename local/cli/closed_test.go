@@ -37,7 +37,7 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 		"--to-task")
 	tom.says(done, []string{"Lake search closed for the team at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
 	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
-	s.person("uma").says(done, []string{"Lake search has closed for submissions: your team cannot submit unless"}, "join", "Lake search",
+	s.person("uma").says(done, []string{"Lake search has closed for submissions: your team can submit only if"}, "join", "Lake search",
 		"--accept-terms")
 	if len(list) != 1 || list[0]["acceptedTerms"] != nil {
 		t.Errorf("there are the registrations %v", list)
@@ -124,8 +124,8 @@ func TestPlace_CountsPublishedRuns(t *testing.T) {
 			{"evaluationId": "without a value"}}
 	}
 	for want, shown := range map[string]board{
-		"1 of 2 that everyone sees":     {Entries: entries()},
-		"1 of those that everyone sees": {Entries: entries(), More: true},
+		"1 of 2 shown to all who see the task":     {Entries: entries()},
+		"1 of those shown to all who see the task": {Entries: entries(), More: true},
 	} {
 		o := outcome{Evaluation: object{"id": "mine"}}
 		o.compare(shown)

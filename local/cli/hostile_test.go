@@ -85,7 +85,7 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	const board = "RANK  GROUP  TEAM          RUN  F1(positive='not spam')  x forged cell\n" +
 		"(1)   -      Otters (x y)  r    0.5000                   1.0000\n" +
 		"-     -      Seals         s    -                        -\n" +
-		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.\n" +
+		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks shown to all who see the task: --public.\n" +
 		"Two that share a letter may differ.\n"
 	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
 		t.Errorf("the leaderboard is\n%s", got)

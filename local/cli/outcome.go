@@ -151,9 +151,9 @@ func (o outcome) logs() string {
 // rank returns the place of the run among those of its dataset whose results everyone sees, in words.
 func (o outcome) rank() string {
 	if o.Entry["of"] == nil {
-		return o.Entry.text("rank") + " of those that everyone sees"
+		return o.Entry.text("rank") + " of those shown to all who see the task"
 	}
-	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " that everyone sees"
+	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " shown to all who see the task"
 }
 
 // scores returns the lines of an evaluation, the primary measure first.

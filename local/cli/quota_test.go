@@ -107,7 +107,7 @@ func TestTasks_SayThatSubmissionsHaveClosed(t *testing.T) {
 	olga.want(done, "apply", olga.write("task.yaml", past.Replace(limitedFile)))
 	closed := "by approval until " + end + ", too late to submit  closed since 2020-0"
 	tom.says(done, []string{closed}, "tasks")
-	const late = "Lakes has closed for submissions: a team that registers now cannot submit."
+	const late = "Lakes has closed for submissions: a team that registers now can submit only if the organizers set a later close."
 	tom.says(done, []string{late, "Joined Lakes in the team Otters."}, "join", link, "--team", "Otters")
 	team := decode[[]object](t, olga.want(done, "registrations", "Lakes", "--json"))[0]
 	later := map[string]any{"closesAt": "2099-01-01T00:00:00Z", "reason": "Illness."}

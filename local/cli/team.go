@@ -86,7 +86,7 @@ func (c *call) noteClosed(task object) {
 		return
 	}
 	if stageOf(task, c.windowsOf([]object{task})[task.id()]).Past() {
-		c.note("%s has closed for submissions: your team cannot submit unless the organizers give it a later close.", task.text("name"))
+		c.note("%s has closed for submissions: your team can submit only if the organizers set a later close.", task.text("name"))
 	}
 }
 
@@ -208,7 +208,8 @@ func (c *call) acceptInvitation(secret string) {
 	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
 	if to["closedAt"] != nil && !c.json && c.err == nil {
-		c.note("%s has closed for submissions: a team that registers now cannot submit.", to.text("taskName"))
+		c.note("%s has closed for submissions: a team that registers now can submit only if the organizers set a later close.",
+			to.text("taskName"))
 	}
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
 		task := object{"id": to["taskId"], "name": to["taskName"], "terms": to["terms"]}

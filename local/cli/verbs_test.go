@@ -231,7 +231,8 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 	olga := s.person("olga")
 	olga.want(done, "review", "Lake search", runs[0], "--publish", "--comment", "Wrong *collection*.")
 	for _, p := range []*person{tom, olga} {
-		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank", "1 of 1 that everyone sees"},
+		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank",
+			"1 of 1 shown to all who see the task"},
 			"runs", runs[0])
 	}
 	if got := s.person("zoe").run(t.Context(), "runs", runs[0]); strings.Contains(got.out+got.errs, "Wrong") {

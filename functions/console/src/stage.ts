@@ -69,7 +69,8 @@ export const hasDeadline = (t: Task, datasets: Pick<Dataset, "submissions">[]): 
   Boolean(t.submissions?.closesAt) || (datasets.length > 0 && datasets.every(d => d.submissions?.closesAt));
 
 /** closedForTeams warns users who can still register for a task that has closed. */
-export const closedForTeams = "The task has closed for submissions. A team that registers now cannot submit.";
+export const closedForTeams =
+  "The task has closed for submissions. A team that registers now can submit only if the organizers set a later close.";
 
 /** registers reports whether teams can register now. */
 export const registers = (t: Schemas["Task"]): boolean =>

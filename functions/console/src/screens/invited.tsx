@@ -64,7 +64,8 @@ function Accept({ secret }: { secret: string }) {
       </p>
       {offer.closedAt && (
         <p class="notice">
-          The task has closed for submissions <When at={offer.closedAt} />. A team that registers now cannot submit.
+          The task has closed for submissions <When at={offer.closedAt} />. A team that registers now can submit only if
+          the organizers set a later close.
         </p>
       )}
       <Form name="join" initial={{}} button="Join" submit={join}>

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
 	"assay/shared/language/problem"
 )
 
@@ -194,6 +195,10 @@ func TestPreview_SaysWhatMoreRunsLack(t *testing.T) {
 	total := func(f *phases) (string, string, map[string]any) {
 		return exceptionFor(map[string]any{"datasetId": f.dataset.ID, "total": 2})(f)
 	}
+	refund := func(f *phases) (string, string, map[string]any) {
+		runs := servertest.List[record.Run](f.Server, "bob", "/v1/runs")
+		return exceptionFor(map[string]any{"runId": runs[0].ID})(f)
+	}
 	perDay := func(f *phases) (string, string, map[string]any) {
 		return exceptionFor(map[string]any{"datasetId": f.dataset.ID, "perDay": 1, "total": 1})(f)
 	}
@@ -202,6 +207,7 @@ func TestPreview_SaysWhatMoreRunsLack(t *testing.T) {
 		more      = "The team team of bob can have 2 runs in 24 hours and 2 runs in all on Rivers instead of 1 run in 24 hours and 1 run in all."
 		none      = "The team team of bob has used up its quota, so no run is left now on: Rivers."
 		never     = "Waiting does not give the team another run."
+		counts    = "The quota of the team counts 1 run less."
 		closed    = "Even so, the team cannot submit to Rivers, because submissions have closed for the team: only a later close " +
 			"opens them again."
 	)
@@ -212,6 +218,8 @@ func TestPreview_SaysWhatMoreRunsLack(t *testing.T) {
 		}},
 		"no run before the close": {state: used(func(f *phases) { f.closeTask(time.Hour)() }), change: total, want: of(moreInAll, none, never)},
 		"closed":                  {state: used(func(f *phases) { f.closeTask(-time.Hour)() }), change: total, want: of(moreInAll, closed)},
+		"a refund":                {state: used(func(*phases) {}), change: refund, want: of(counts)},
+		"a refund after close":    {state: used(func(f *phases) { f.closeTask(-time.Hour)() }), change: refund, want: of(closed, counts)},
 		"no run of the task": {state: used(func(f *phases) {
 			f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"total": 1}})
 		}), change: perDay, want: of(more, "The quota of the task still applies to the team: 1 run in all.", none, never)},

@@ -12,8 +12,9 @@ import (
 	"assay/shared/language/problem"
 )
 
-// noteException adds to a preview what the team gets by its newest exception, and what still binds it.
-func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, of rules) error {
+// noteException adds to a preview what the team gets by its newest exception, and what still binds it. refunded is the ID of the dataset
+// whose run the exception refunds, or "".
+func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, of rules, refunded string) error {
 	if !c.Previewing() {
 		return nil
 	}
@@ -27,18 +28,26 @@ func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem,
 	e := a.Exceptions[0]
 	was := before.Quota(of.task, sets, r.Participation(of.task), c.Now())
 	is := a.Quota(of.task, sets, r.Participation(of.task), c.Now())
-	var concerned []*record.DatasetItem
+	concerned := withID(sets, refunded)
 	if e.ClosesAt != nil {
 		concerned = later(of.task, sets, &before, a)
 		noteClose(c, r, e, concerned)
 	}
 	if e.PerDay+e.Total > 0 {
 		noteQuotas(c, r, e, sets, was, is)
-		concerned = slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool { return e.DatasetID != "" && d.ID != e.DatasetID })
+		concerned = sets
+		if e.DatasetID != "" {
+			concerned = withID(sets, e.DatasetID)
+		}
 	}
 	noteClosed(c, r, concerned, is)
 	noteUsedUp(c, r, e, concerned, is)
 	return nil
+}
+
+// withID returns the datasets with the ID, which are one or none.
+func withID(sets []*record.DatasetItem, id string) []*record.DatasetItem {
+	return slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool { return d.ID != id })
 }
 
 // noteParticipation says what the team lacks besides the exception to submit.

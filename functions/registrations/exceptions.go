@@ -77,13 +77,14 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, err
 	}
 	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
+	refunded := ""
 	if d.RunID != "" {
-		if err := refund(ctx, c, r, a, d); err != nil {
+		if refunded, err = refund(ctx, c, r, a, d); err != nil {
 			return "", nil, err
 		}
 	}
 	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
-	if err := noteException(ctx, c, r, a, rules); err != nil {
+	if err := noteException(ctx, c, r, a, rules, refunded); err != nil {
 		return "", nil, err
 	}
 	if d.ClosesAt != nil {
@@ -195,26 +196,26 @@ func extend(ctx context.Context, c *api.Call, t *record.TaskItem, e *record.Exce
 }
 
 // refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task. A run in the trash can be
-// refunded, too; its record is changed when the run is restored.
-func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, d record.ExceptionDraft) error {
+// refunded, too; its record is changed when the run is restored. It returns the ID of the run's dataset.
+func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, d record.ExceptionDraft) (string, error) {
 	run, deleted, err := runOf(ctx, c, a, d.RunID)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case run == nil || run.TaskID != r.TaskID || run.Access.RegistrationID != r.ID:
-		return problem.InvalidMember("/runId", "names no run of this team")
+		return "", problem.InvalidMember("/runId", "names no run of this team")
 	case d.DatasetID != "" && run.DatasetID != d.DatasetID:
-		return problem.InvalidMember("/runId", "names a run on another dataset, %s: an exception for one dataset cannot refund it",
+		return "", problem.InvalidMember("/runId", "names a run on another dataset, %s: an exception for one dataset cannot refund it",
 			problem.Resource("dataset", run.DatasetID))
 	case !run.Counted:
-		return problem.InvalidMember("/runId", "does not count in the quotas: it failed, was cancelled, or was refunded before")
+		return "", problem.InvalidMember("/runId", "does not count in the quotas: it failed, was cancelled, or was refunded before")
 	}
 	run.Counted, run.Refunded = false, true
 	a.Refund(run.DatasetID, run.ID)
 	if !deleted {
 		c.Tx.Replace(run)
 	}
-	return nil
+	return run.DatasetID, nil
 }
 
 // removeException withdraws an exception. A run that the exception refunded counts again.

@@ -28,7 +28,7 @@ type DatasetQuota struct {
 // describe one limit each.
 type QuotaLeft struct {
 	Left           *int     `json:"left,omitempty" doc:"how many runs can be submitted now: the least that all limits leave, of a day and in all, and for a dataset those of its task, too; absent: no limit"`
-	NextAt         *Instant `json:"nextAt,omitempty" doc:"when left grows next, because a run has left the sliding 24 hours; absent when waiting does not make it grow"`
+	NextAt         *Instant `json:"nextAt,omitempty" doc:"when left grows next, because a run has left the sliding 24 hours; absent when waiting does not make it grow, or when, as far as is known now, no dataset of the quota takes runs of the team by then"`
 	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
 	RemainingToday *int     `json:"remainingToday,omitempty" doc:"how many runs perDay by itself leaves now; other limits can leave fewer, see left"`
 	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the oldest run that counts in perDay leaves the 24 hours; left grows then only if no other limit binds, see nextAt. Absent when no run counts"`

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,33 @@ func TestQuota_SaysWhyADatasetIsClosed(t *testing.T) {
 		q := new(record.Allowance).Quota(new(record.TaskItem), []*record.DatasetItem{set}, c.team, noon).Datasets[0]
 		if q.ClosedReason != c.want || q.Open != (c.want == "") {
 			t.Errorf("%s: open %v, because %q, want %q", name, q.Open, q.ClosedReason, c.want)
+		}
+	}
+}
+
+// TestQuota_PromisesNoRunAfterTheLastClose uses up the daily quota of a task. The next run comes a day later, if a dataset takes it then.
+func TestQuota_PromisesNoRunAfterTheLastClose(t *testing.T) {
+	soon, later := new(record.At(noon.Add(time.Hour))), new(record.At(noon.Add(2*record.Day)))
+	for _, c := range []struct {
+		closes []*record.Instant
+		helps  bool
+	}{
+		{nil, true}, {[]*record.Instant{nil}, true}, {[]*record.Instant{soon}, false}, {[]*record.Instant{soon, later}, true},
+		{[]*record.Instant{soon, soon}, false},
+	} {
+		task := new(record.TaskItem)
+		task.Submissions.PerDay = 1
+		var sets []*record.DatasetItem
+		for i, closes := range c.closes {
+			set := new(record.DatasetItem)
+			set.ID, set.TruthVersion, set.Submissions.ClosesAt = strconv.Itoa(i), 1, closes
+			sets = append(sets, set)
+		}
+		a := new(record.Allowance)
+		a.Recent = []string{record.NewID(noon)}
+		q := a.Quota(task, sets, record.Participation{State: record.Accepted}, noon)
+		if got := q.NextAt != nil; got != c.helps || *q.Left != 0 {
+			t.Errorf("closes %v: the next run comes at %v, and %d are left", c.closes, q.NextAt, *q.Left)
 		}
 	}
 }

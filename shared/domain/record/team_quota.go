@@ -263,11 +263,12 @@ func (q *Quota) NoteUnserved(t *TaskItem, sets []*DatasetItem, serving *Serving,
 }
 
 // Quota returns what remains of the task's quota for a team, and for each of the datasets whether the team can submit to it and what
-// remains.
+// remains. The task's NextAt is nil if no dataset takes runs by then.
 func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, p Participation, now time.Time) Quota {
 	ofTask := grant{&a.Used, a.ofTask(t)}
 	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now), CarriedOver: a.CarriedOver}
 	q.bind(now, ofTask)
+	helps := len(sets) == 0
 	for _, d := range sets {
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		left := of.used.left(of.limits, now)
@@ -276,6 +277,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, p Participation, now
 		if left.NextAt != nil && !w.opensBy(*left.NextAt) {
 			left.NextAt = nil
 		}
+		helps = helps || q.NextAt != nil && w.opensBy(*q.NextAt)
 		q.Datasets = append(q.Datasets, DatasetQuota{
 			DatasetID:        d.ID,
 			QuotaLeft:        left,
@@ -283,6 +285,9 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, p Participation, now
 			Types:            SubmissionTypes(t.Submissions.Types, d.Builds),
 			StartsBlinded:    d.StartsBlinded(),
 		})
+	}
+	if !helps {
+		q.NextAt = nil
 	}
 	return q
 }

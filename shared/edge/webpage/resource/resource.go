@@ -215,10 +215,12 @@ func (v *value) excerpt() string {
 	var all []string
 	for _, m := range v.entries {
 		text := m.text
-		if !m.literal {
-			text = m.title("") // for example the name of a person
-		} else if at, ok := m.instant(); ok {
+		if at, ok := m.instant(); ok {
 			text = webpage.Instant(at)
+		} else if slices.Contains(inMarkdown, m.name) {
+			text = webpage.Excerpt(text)
+		} else if !m.literal {
+			text = m.title("") // for example the name of a person
 		}
 		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
 			all = append(all, v.label(m.name)+": "+webpage.Truncate(text, 80))

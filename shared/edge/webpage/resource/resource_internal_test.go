@@ -55,6 +55,8 @@ func TestRender_ShowsEachMember(t *testing.T) {
 			`Closed at <time datetime="2026-11-29T12:30:00.000Z">29 November 2026, 12:30 UTC</time>. Set <code>closesAt</code>.`},
 		{"/v1/tasks/1", `{"errors":[{"pointer":"/a","detail":"leave b out","parts":[{"type":"text","value":"leave "},` +
 			`{"type":"member","value":"b"},{"type":"text","value":" out"}]}]}`, `leave <code>b</code> out</bdi></dd></dl>`},
+		{"/v1/tasks/1/announcements", `{"data":[{"id":"1","title":"Rules","body":"See the **new** [rules](https://a.example)."}]}`,
+			"See the new rules."},
 		{"/v1/runs/1", `{"job":{"links":{"docs":"/docs"}}}`, "/docs"},
 		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`,
 			"Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},

@@ -91,12 +91,13 @@ func (b *Boards) hasOthers(ctx context.Context, q Query) (bool, error) {
 // missing results: earlier results can exist, and runs can have failed since. For readers who must not learn of hidden runs, the sentence
 // holds with and without them. No sentence says "yet": results can have been deleted or hidden again.
 func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
-	missing := ""
+	missing, failed := "", ""
 	if truthVersion > 1 {
 		missing = " against " + record.TruthVersionName(truthVersion)
+		failed = " A run that failed against this version has none."
 	}
 	if e.public {
-		if text := e.publicSentence(missing); text.Detail != "" {
+		if text := e.publicSentence(missing, failed); text.Detail != "" {
 			return text
 		}
 	}
@@ -111,24 +112,24 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, AfterClose)
 	case EmptyBlinded:
 		return problem.Sentence("You see no result%s. Runs on this dataset start blinded: a team sees its result once the organizers "+
-			"have unblinded the run, and others once the run is published as well.", missing)
+			"have unblinded the run, and others once the run is published as well.%s", missing, failed)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: you see other runs of the teams, but not their final ones.")
 	default:
 		return problem.Sentence("You see no result%s. A team sees the result of its run unless the organizers have blinded the run, and "+
-			"others once the run is published as well.", missing)
+			"others once the run is published as well.%s", missing, failed)
 	}
 }
 
 // publicSentence returns the sentence for a board of what everyone sees. It is empty if sentence does not speak of the reader.
-func (e *EmptyBoard) publicSentence(missing string) (none problem.Text) {
+func (e *EmptyBoard) publicSentence(missing, failed string) (none problem.Text) {
 	switch e.Reason {
 	case EmptyBlinded:
 		return problem.Sentence("The public leaderboard has no result%s. Runs on this dataset start blinded: others see the result of a run "+
-			"once the organizers have unblinded and published it.", missing)
+			"once the organizers have unblinded and published it.%s", missing, failed)
 	case EmptyUnpublished:
 		return problem.Sentence("The public leaderboard has no result%s. Others see the result of a run once it is published, unless the "+
-			"organizers have blinded it.", missing)
+			"organizers have blinded it.%s", missing, failed)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: everyone sees other runs of the teams, but not their final ones.")
 	default:

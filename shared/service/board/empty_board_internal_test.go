@@ -27,9 +27,11 @@ func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
 func TestEmptyBoard_KeepsHiddenRunsSecret(t *testing.T) {
 	for reason, want := range map[EmptyReason]string{
 		EmptyBlinded: "You see no result against version 2 of the ground truth and evaluator. Runs on this dataset start blinded: a " +
-			"team sees its result once the organizers have unblinded the run, and others once the run is published as well.",
+			"team sees its result once the organizers have unblinded the run, and others once the run is published as well. " +
+			"A run that failed against this version has none.",
 		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A team sees the result of its " +
-			"run unless the organizers have blinded the run, and others once the run is published as well.",
+			"run unless the organizers have blinded the run, and others once the run is published as well. " +
+			"A run that failed against this version has none.",
 	} {
 		if got := (&EmptyBoard{Reason: reason}).sentence(2).Detail; got != want {
 			t.Errorf("%s: %s", reason, got)

@@ -52,7 +52,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Sees("blinded")
 	p.Press("Review Entry 1")
 	p.Sees("Not reviewed yet.")
-	p.Fill("Comment for the team", "Good.")
+	p.Fill("Comment", "Good.")
 	p.Press("Save the review")
 	p.Press("Undo")
 	p.Sees("Undone.")

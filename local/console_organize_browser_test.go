@@ -58,7 +58,7 @@ func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	organizing := `document.querySelector(".top [aria-current]")?.textContent === "Organize"`
 	p.Await(organizing)
 	p.Press("Edit Lakes")
-	p.Sees("To do")
+	p.Sees("The task is published")
 	p.Await(organizing)
 	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")

@@ -204,7 +204,7 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 			`{"id":4}`, `{"id":1,"label":[{"start":3,"end":4}]}` + "\n" + `{"id":2,"label":[{"start":0,"end":2}]}` + "\n" +
 			`{"id":3,"label":[{"start":0,"end":2}]}` + "\n" + `{"id":4,"label":[{"start":0,"end":9}]}`, []string{
 			"run:1 warning: the span from 3 to 4 ends after the 3 characters of the text in the inputs of the dataset; the likely cause: offsets " +
-				"count UTF-16 units, as in Java and JavaScript, and not characters",
+				"count UTF-16 units or bytes, and not characters",
 			"run:2 warning: the span from 0 to 2 ends after the 1 character of the text in the inputs of the dataset; the likely cause: offsets " +
 				"count bytes, and not characters"}},
 		"texts in CSV": {spansSettings, "texts.csv", "text,id\nab,1\n", `{"id":1,"label":[{"start":1,"end":9}]}` + "\n" + `{"id":2,"label":[]}`, []string{

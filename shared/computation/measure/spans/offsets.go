@@ -40,8 +40,8 @@ func beyond(list []span, text textSize, of string) string {
 	}
 	cause := ""
 	switch {
-	case last.end <= text.units:
-		cause = "; the likely cause: " + countedCauses[inUnits]
+	case last.end <= text.units: // A text has at least as many bytes as units.
+		cause = "; the likely cause: " + unitsOrBytes
 	case last.end <= text.bytes:
 		cause = "; the likely cause: " + countedCauses[inBytes]
 	}
@@ -145,7 +145,7 @@ func (c *comparison) warning() string {
 		return fmt.Sprintf("%d of the %s are one character off; the likely cause: %s", c.shifted[off], of, offsetCauses[off])
 	case c.grows && enough(c.late):
 		return fmt.Sprintf("%d of the %s are the farther behind a true one, the later they come in a text; "+
-			"the likely cause: offsets count UTF-16 units or bytes, and not characters", c.late, of)
+			"the likely cause: %s", c.late, of, unitsOrBytes)
 	}
 	return ""
 }

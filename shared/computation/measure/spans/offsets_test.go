@@ -61,7 +61,9 @@ func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
 		"a text that is too short": {`{"id":1,"text":"ab","spans":[{"start":0,"end":3,"type":"A"}]}` + two,
 			[]string{"run:1 warning: the span from 0 to 3 ends after the 2 characters of the text"}},
 		"UTF-16": {`{"id":1,"text":"a😀","spans":[{"start":1,"end":3,"type":"A"}]}` + two, []string{
-			"run:1 warning: the span from 1 to 3 ends after the 2 characters of the text; the likely cause: offsets count UTF-16 units, …"}},
+			"run:1 warning: the span from 1 to 3 ends after the 2 characters of the text; the likely cause: offsets count UTF-16 units or b…"}},
+		"bytes of a text with characters of two units": {`{"id":1,"text":"😀éa","spans":[{"start":3,"end":4,"type":"A"}]}` + two, []string{
+			"run:1 warning: the span from 3 to 4 ends after the 3 characters of the text; the likely cause: offsets count UTF-16 units or b…"}},
 		"bytes of a text": {`{"id":1,"text":"aé","spans":[{"start":1,"end":3,"type":"A"}]}` + two, []string{
 			"run:1 warning: the span from 1 to 3 ends after the 2 characters of the text; the likely cause: offsets count bytes, …"}},
 	} {

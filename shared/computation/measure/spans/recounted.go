@@ -19,6 +19,9 @@ var countedCauses = [recounts]string{
 	inBytes: "offsets count bytes, and not characters",
 }
 
+// unitsOrBytes explains offsets that both ways can have counted.
+const unitsOrBytes = "offsets count UTF-16 units or bytes, and not characters"
+
 // recount adds the spans of a document of the truth to the lists of recounted, with the offsets of programs that count in these ways. The
 // spans of the document begin at start in x.list, and keep their order. If text is nil, it is unknown, and recount adds the spans
 // unchanged.

@@ -159,7 +159,11 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 	if !ok {
 		return rankingFormat, nil, ""
 	}
-	both := slices.DeleteFunc(slices.Clone(first.names), func(name string) bool { return !slices.Contains(shared, name) })
+	ofOthers := map[string]bool{}
+	for _, name := range shared {
+		ofOthers[name] = true
+	}
+	both := slices.DeleteFunc(slices.Clone(first.names), func(name string) bool { return !ofOthers[name] })
 	idField, valueField, ok := chooseFields(both, first.isScore)
 	if !ok {
 		idField, valueField, ok = chooseFields(first.names, first.isScore)
@@ -219,8 +223,8 @@ type firstRecord struct {
 	format  string   // kind of the format
 	names   []string // names of the fields, in the order in which they are candidates for the id and the value
 	values  map[string]any
-	because string   // the reason for the format
-	again   []string // names of csv that later records have in the same column
+	because string          // the reason for the format
+	again   map[string]bool // names of csv that later records have in the same column
 }
 
 // isScore reports whether a field has a number with a fraction, which is no id.
@@ -240,7 +244,7 @@ func (f firstRecord) isItem(idField, valueField string) bool {
 	if f.format != measure.CSV || usualName([]string{idField}, idNames, "") != "" || isUsualName(valueField) {
 		return false
 	}
-	repeated := slices.Contains(f.again, valueField) && !slices.Contains(f.again, idField)
+	repeated := f.again[valueField] && !f.again[idField]
 	numbers := isNumber(valueField) && isNumber(fmt.Sprint(f.values[valueField]))
 	return isNumber(idField) || repeated || numbers || len(strings.Fields(valueField)) > wordsOfLabel
 }
@@ -269,7 +273,10 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 	var nulls []string
 	for key, raw := range fields.Members(line) { // in the order of the line
 		var name string
-		if json.Unmarshal(key, &name) != nil || slices.Contains(first.names, name) || slices.Contains(nulls, name) {
+		if json.Unmarshal(key, &name) != nil {
+			continue
+		}
+		if _, known := first.values[name]; known {
 			continue
 		}
 		var value any

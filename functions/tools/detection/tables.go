@@ -27,6 +27,7 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 		format:  measure.CSV,
 		names:   names,
 		values:  map[string]any{},
+		again:   map[string]bool{},
 		because: "The first line has names separated by " + separator,
 	}
 	for i := range min(len(names), len(values)) {
@@ -34,8 +35,8 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	}
 	for record := values; err == nil; record, err = rows.Read() {
 		for i, name := range names {
-			if record[i] == name && !slices.Contains(first.again, name) {
-				first.again = append(first.again, name)
+			if record[i] == name {
+				first.again[name] = true
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
-	"assay/shared/storage/store"
 )
 
 // noteEffects adds to a preview how a change of a dataset affects participants and runs.
@@ -21,13 +20,11 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	path := "/v1/datasets/" + old.ID
-	var t *record.TaskItem
-	var e *record.Embargo
-	err := records.Read(ctx, c.Store, store.Strong,
-		records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
+	conditions, err := conditionsOf(ctx, c, old)
 	if err != nil {
 		return err
 	}
+	t, e := conditions.Task, conditions.Embargo
 	noteFiles(c, path, old, changed, t)
 	withheld := false
 	if t != nil {
@@ -111,7 +108,7 @@ func noteEvaluation(ctx context.Context, c *api.Call, of api.Consequence, old, c
 
 // noteRules adds what a change of the dataset's window and quota means for teams.
 func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {
-	set := problem.Resource("dataset", old.ID).Named(changed.Name)
+	set := changed.Part()
 	c.EffectsOfWindows(path, []api.WindowChange{{Dataset: set, Was: api.WindowOf(old, t), Is: api.WindowOf(changed, t)}})
 	before, after := old.Submissions, changed.Submissions
 	c.EffectsOfLimits(path, set, api.Limit{Was: before.PerDay, Is: after.PerDay, Daily: true},

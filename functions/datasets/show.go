@@ -43,34 +43,40 @@ func showWithLinks(ctx context.Context, c *api.Call, d *record.DatasetItem) (*re
 // addForOrganizers adds to v advice, the types of submissions that no worker serves now, and whether scores are withheld now. It adds
 // nothing if the task was deleted meanwhile.
 func addForOrganizers(ctx context.Context, c *api.Call, d *record.DatasetItem, v *record.Dataset) error {
-	var t *record.TaskItem
-	var serving *record.Serving
-	var embargo *record.Embargo
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(d.TaskID)), records.Into(&serving, record.ServingKey()),
-		records.Into(&embargo, record.EmbargoKey(d.TaskID)))
-	if t == nil || err != nil {
+	of, err := conditionsOf(ctx, c, d)
+	if err != nil || of.Task == nil {
 		return err
 	}
 	if d.MayNeedAdvice() {
-		v.Advice = d.Advise(t, c.Now())
+		v.Advice = d.Advise(of.Task, c.Now())
 	}
-	v.UnservedTypes = serving.UnservedTypes(t, d, c.Now())
-	v.Withheld = d.Release(t, embargo).Withholds(c.Now())
+	v.UnservedTypes = of.Serving.UnservedTypes(of.Task, d, c.Now())
+	v.Withheld = d.Release(of.Task, of.Embargo).Withholds(c.Now())
 	return nil
+}
+
+// conditionsOf returns the conditions of the dataset. It reads them unless they were read.
+func conditionsOf(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.DatasetConditions, error) {
+	if d.Conditions == nil {
+		var of record.DatasetConditions
+		err := records.Read(ctx, c.Store, c.Consistency, records.Into(&of.Task, record.TaskKey(d.TaskID)),
+			records.Into(&of.Embargo, record.EmbargoKey(d.TaskID)), records.Into(&of.Serving, record.ServingKey()))
+		if err != nil {
+			return nil, err
+		}
+		d.Conditions = &of
+	}
+	return d.Conditions, nil
 }
 
 // show is like showWithLinks. For organizers it adds a diagnostic if no worker serves the dataset's pool.
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	v, err := showWithLinks(ctx, c, d)
 	needsWorkers := d.Executed || d.Evaluator.Kind == record.EvaluatorWorker
-	if err != nil || !needsWorkers {
+	if err != nil || !needsWorkers || d.Conditions == nil { // Only organizers are shown what the conditions decide.
 		return v, err
 	}
-	roles, err := c.Roles(ctx, d.Scope())
-	if err != nil || roles&(access.Organizer|access.Admin) == 0 {
-		return v, err
-	}
-	unserved, err := queue.Queue{Store: c.Store, Now: c.Now}.Unserved(ctx, d)
+	unserved, err := queue.Queue{Store: c.Store, Now: c.Now}.Unserved(ctx, d, d.Conditions)
 	v.Diagnostics = append(v.Diagnostics, unserved...)
 	return v, err
 }

@@ -133,7 +133,20 @@ type DatasetItem struct {
 	Payer string `json:"payer,omitempty"`
 	// DeletedBy is the user who asked for the pending deletion.
 	DeletedBy string `json:"deletedBy,omitempty"`
+	// Conditions are nil unless they were read. They are not stored.
+	Conditions *DatasetConditions `json:"-"`
 }
+
+// DatasetConditions are the other records that decide what organizers are shown of a dataset. Each is nil if it does not exist. No change of
+// the dataset changes them for it, so that one reading serves the views before and after a change.
+type DatasetConditions struct {
+	Task    *TaskItem
+	Embargo *Embargo
+	Serving *Serving
+}
+
+// Part returns the part of a text that names the dataset.
+func (d *DatasetItem) Part() problem.Part { return problem.Resource("dataset", d.ID).Named(d.Name) }
 
 // Deleting reports whether the dataset is being deleted. Nothing can be submitted to it then.
 func (d *DatasetItem) Deleting() bool { return d.PendingWork.Is(DeleteDataset) }

@@ -55,20 +55,18 @@ func backlogOf(oldest store.Item) (TeamBacklog, error) {
 }
 
 // Unserved returns a diagnostic for each kind of work for which runs of the dataset's task wait in its pool, while no worker for it has
-// been seen for a minute. It costs one read if all kinds are served. Otherwise it costs one more for the task, and one for each
-// unserved kind.
-func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem) ([]measure.Diagnostic, error) {
-	unserved, err := q.unservedWork(ctx, d.Pool)
-	if err != nil || len(unserved) == 0 {
-		return nil, err
-	}
-	task, err := records.Get[record.TaskItem](ctx, q.Store, store.Eventual, record.TaskKey(d.TaskID))
-	if err != nil || task == nil {
-		return nil, err
+// been seen for a minute. It costs one read for each unserved kind.
+func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem, of *record.DatasetConditions) ([]measure.Diagnostic, error) {
+	if of.Task == nil {
+		return nil, nil
 	}
 	var diagnostics []measure.Diagnostic
-	for _, work := range unserved {
-		waits, err := q.hasRuns(ctx, record.WorkerSubqueue(d.Pool, work), task)
+	for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
+		subqueue := record.WorkerSubqueue(d.Pool, work)
+		if of.Serving.Serves(subqueue, q.Now()) {
+			continue
+		}
+		waits, err := q.hasRuns(ctx, subqueue, of.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -77,21 +75,6 @@ func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem) ([]measure.D
 		}
 	}
 	return diagnostics, nil
-}
-
-// unservedWork returns the kinds of work for which no worker of the pool has been seen for a minute.
-func (q Queue) unservedWork(ctx context.Context, pool string) (unserved []record.Work, err error) {
-	serving, err := records.Get[record.Serving](ctx, q.Store, store.Eventual, record.ServingKey())
-	if err != nil {
-		return nil, err
-	}
-	now := q.Now()
-	for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
-		if !serving.Serves(record.WorkerSubqueue(pool, work), now) {
-			unserved = append(unserved, work)
-		}
-	}
-	return unserved, nil
 }
 
 // hasRuns reports whether runs of the task wait in the subqueue.

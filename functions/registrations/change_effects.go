@@ -78,7 +78,7 @@ func noteResults(ctx context.Context, c *api.Call, old, changed *record.Registra
 			continue
 		}
 		counted := plural.Count(runs[d.ID], "run")
-		which := problem.Sentence("results of %s of %s on %s", counted, old.TeamName(), partOf(d))
+		which := problem.Sentence("results of %s of %s on %s", counted, old.TeamName(), d.Part())
 		text := problem.Sentence("Others still see the %s.", which)
 		if d.Release(t, e).Withholds(c.Now()) {
 			text = problem.Sentence("Once the last window has closed, others still see the published %s.", which)

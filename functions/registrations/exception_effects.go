@@ -1,7 +1,6 @@
 package registrations
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -14,40 +13,24 @@ import (
 
 // noteException adds to a preview what the team gets by its newest exception, and what still binds it. refunded is the ID of the dataset
 // whose run the exception refunds, or "".
-func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, of rules, refunded string) error {
-	if !c.Previewing() {
-		return nil
-	}
-	sets, err := datasetsOf(ctx, c, of.task.ID)
-	if err != nil {
-		return err
-	}
+func noteException(c *api.Call, r *record.RegistrationItem, a *record.Allowance, of rules, refunded string) {
 	noteParticipation(c, r, of.task)
 	before := *a
 	before.Exceptions = a.Exceptions[1:]
 	e := a.Exceptions[0]
-	was := before.Quota(of.task, sets, r.Participation(of.task), c.Now())
-	is := a.Quota(of.task, sets, r.Participation(of.task), c.Now())
-	concerned := withID(sets, refunded)
+	was := before.Quota(of.task, of.sets, r.Participation(of.task), c.Now())
+	is := a.Quota(of.task, of.sets, r.Participation(of.task), c.Now())
+	concerned := slices.DeleteFunc(slices.Clone(of.sets), func(d *record.DatasetItem) bool { return d.ID != refunded })
 	if e.ClosesAt != nil {
-		concerned = later(of.task, sets, &before, a)
+		concerned = later(of.task, of.sets, &before, a)
 		noteClose(c, r, e, concerned)
 	}
 	if e.PerDay+e.Total > 0 {
-		noteQuotas(c, r, e, sets, was, is)
-		concerned = sets
-		if e.DatasetID != "" {
-			concerned = withID(sets, e.DatasetID)
-		}
+		concerned = of.sets
+		noteQuotas(c, r, e, concerned, was, is)
 	}
 	noteClosed(c, r, concerned, is)
 	noteUsedUp(c, r, e, concerned, is)
-	return nil
-}
-
-// withID returns the datasets with the ID, which are one or none.
-func withID(sets []*record.DatasetItem, id string) []*record.DatasetItem {
-	return slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool { return d.ID != id })
 }
 
 // noteParticipation says what the team lacks besides the exception to submit.
@@ -182,11 +165,11 @@ func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, set
 	for i, d := range sets {
 		limits := allowed(is.Datasets[i].QuotaLeft)
 		if limits != "" {
-			binding = append(binding, partOf(d))
+			binding = append(binding, d.Part())
 		}
 		if d.ID == e.DatasetID && limits != allowed(was.Datasets[i].QuotaLeft) {
 			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + d.ID}, problem.Sentence(
-				"The team %s can have %s on %s instead of %s.", r.TeamName(), limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
+				"The team %s can have %s on %s instead of %s.", r.TeamName(), limits, d.Part(), allowed(was.Datasets[i].QuotaLeft)))
 		}
 	}
 	switch {
@@ -209,9 +192,6 @@ func allowed(q record.QuotaLeft) string {
 	return strings.Join(limits, " and ")
 }
 
-func parts(sets []*record.DatasetItem) []problem.Part { return lists.Map(sets, partOf) }
-
-// partOf returns the part for the dataset.
-func partOf(d *record.DatasetItem) problem.Part {
-	return problem.Resource("dataset", d.ID).Named(d.Name)
+func parts(sets []*record.DatasetItem) []problem.Part {
+	return lists.Map(sets, (*record.DatasetItem).Part)
 }

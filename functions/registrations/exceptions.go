@@ -84,11 +84,11 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		}
 	}
 	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
-	if err := noteException(ctx, c, r, a, rules, refunded); err != nil {
-		return "", nil, err
+	if c.Previewing() {
+		noteException(c, r, a, rules, refunded)
 	}
 	if d.ClosesAt != nil {
-		if err := extend(ctx, c, rules.task, e); err != nil {
+		if err := extend(ctx, c, rules, e); err != nil {
 			return "", nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 // rules are the rules that an exception extends: of the task, and of its datasets.
 type rules struct {
 	task *record.TaskItem
-	sets []*record.DatasetItem // the dataset of the exception or, without one, all of the task if the exception moves a close
+	sets []*record.DatasetItem // the dataset of the exception or, without one, all of the task if the exception or a preview needs them
 }
 
 // rulesOf reads the rules that the exception extends.
@@ -118,7 +118,7 @@ func rulesOf(ctx context.Context, c *api.Call, taskID string, d record.Exception
 		of.sets = []*record.DatasetItem{set}
 	case d.DatasetID != "":
 		return of, problem.InvalidMember("/datasetId", "names no dataset of this task")
-	case d.ClosesAt != nil:
+	case d.ClosesAt != nil || c.Previewing():
 		of.sets, err = datasetsOf(ctx, c, taskID)
 	}
 	return of, err
@@ -126,8 +126,7 @@ func rulesOf(ctx context.Context, c *api.Call, taskID string, d record.Exception
 
 // datasetsOf returns the datasets of the task, without those that are being deleted.
 func datasetsOf(ctx context.Context, c *api.Call, taskID string) ([]*record.DatasetItem, error) {
-	all := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID), Limit: record.MaxTaskDatasets}
-	sets, err := records.Query[record.DatasetItem](ctx, c.Store, all)
+	sets, err := records.Datasets(ctx, c.Store, taskID)
 	return slices.DeleteFunc(sets, (*record.DatasetItem).Deleting), err
 }
 
@@ -176,9 +175,9 @@ func (of rules) firstClose(a *record.Allowance, datasetID string) (first *record
 
 // extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it. A preview says for each
 // dataset until when they wait.
-func extend(ctx context.Context, c *api.Call, t *record.TaskItem, e *record.Exception) error {
+func extend(ctx context.Context, c *api.Call, of rules, e *record.Exception) error {
 	var was, is record.Embargo
-	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), func(b *record.Embargo) {
+	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, of.task.ID, c.Now(), func(b *record.Embargo) {
 		was = *b
 		b.Extend(*e)
 		is = *b
@@ -192,7 +191,7 @@ func extend(ctx context.Context, c *api.Call, t *record.TaskItem, e *record.Exce
 	case !c.Previewing():
 		return nil
 	}
-	return c.EffectsOfReleases(ctx, t, t, &was, &is)
+	return c.EffectsOfReleases(ctx, of.sets, of.task, of.task, &was, &is)
 }
 
 // refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task. A run in the trash can be

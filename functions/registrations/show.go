@@ -10,7 +10,6 @@ import (
 	"assay/shared/edge/api"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
-	"assay/shared/service/team"
 	"assay/shared/service/visibility"
 )
 
@@ -54,10 +53,11 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 		}
 	}
 	used = cmp.Or(used, new(record.Allowance))
-	all, err := team.Datasets(ctx, c.Store, t.ID)
+	all, err := records.Datasets(ctx, c.Store, t.ID)
 	if err != nil {
 		return err
 	}
+	slices.Reverse(all) // The quotas begin with the newest dataset, like the list of datasets.
 	roles, err := c.Roles(ctx, t.Scope())
 	if err != nil {
 		return err

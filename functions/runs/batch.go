@@ -171,7 +171,7 @@ func refuseOther(ctx context.Context, c *api.Call, r *record.ReviewItem) error {
 	if err != nil {
 		return err
 	}
-	return problem.Conflict.New("The run is on another dataset: %s. Review it there.", problem.Resource("dataset", set.ID).Named(set.Name))
+	return problem.Conflict.New("The run is on another dataset: %s. Review it there.", set.Part())
 }
 
 // reviewRun changes the review of one run, or reports that the request leaves the run out. It does nothing if the review has the requested

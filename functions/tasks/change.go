@@ -40,15 +40,12 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 			"submissions, runs and evaluations that others see, get the same visibility."))
 		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Task, t.Key())
 	}
-	if err := noteTerms(ctx, c, t, &changed); err != nil {
-		return nil, err
-	}
-	if err := noteRules(ctx, c, t, &changed); err != nil {
+	if err := noteEffects(ctx, c, t, &changed); err != nil {
 		return nil, err
 	}
 	c.Tx.Save(&changed, c.Now())
 	if !reflect.DeepEqual(d.Submissions.ClosesAt, t.Submissions.ClosesAt) {
-		if err := moveClose(ctx, c, t, &changed); err != nil {
+		if err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -62,36 +59,42 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
 }
 
-// moveClose makes withheld scores follow the close of the task, and adds to a preview when they are shown.
-func moveClose(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
-	if c.Previewing() {
-		e, err := records.Get[record.Embargo](ctx, c.Store, store.Strong, record.EmbargoKey(t.ID))
-		if err != nil {
-			return err
-		}
-		if err := c.EffectsOfReleases(ctx, t, changed, e, e); err != nil {
+// noteEffects adds to a preview what changed terms and rules of the task mean for teams, and until when scores are withheld.
+func noteEffects(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
+	terms := changed.TermsVersion != t.TermsVersion
+	rules := !reflect.DeepEqual(t.Submissions, changed.Submissions)
+	if !c.Previewing() || !terms && !rules {
+		return nil
+	}
+	sets, err := records.Datasets(ctx, c.Store, t.ID)
+	if err != nil {
+		return err
+	}
+	sets = slices.DeleteFunc(sets, (*record.DatasetItem).Deleting)
+	if terms {
+		if err := noteTerms(ctx, c, t, sets); err != nil {
 			return err
 		}
 	}
-	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil)
+	if !rules {
+		return nil
+	}
+	noteRules(c, t, changed, sets)
+	e, err := records.Get[record.Embargo](ctx, c.Store, store.Strong, record.EmbargoKey(t.ID))
+	if err != nil {
+		return err
+	}
+	return c.EffectsOfReleases(ctx, sets, t, changed, e, e)
 }
 
 // noteRules adds to a preview what a change of the task's window and quota means for teams, and the datasets whose advice for organizers
 // changes with it.
-func noteRules(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
-	if !c.Previewing() || reflect.DeepEqual(t.Submissions, changed.Submissions) {
-		return nil
-	}
-	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
+func noteRules(c *api.Call, t, changed *record.TaskItem, sets []*record.DatasetItem) {
 	var windows []api.WindowChange
-	for _, d := range found {
-		if d.Deleting() {
-			continue
-		}
+	for _, d := range sets {
 		c.EffectOfAdvice(d, d, t, changed)
 		windows = append(windows, api.WindowChange{
-			Dataset: partOf(d),
+			Dataset: d.Part(),
 			Was:     api.WindowOf(d, t),
 			Is:      api.WindowOf(d, changed),
 		})
@@ -101,25 +104,16 @@ func noteRules(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	c.EffectsOfWindows(path, windows)
 	c.EffectsOfLimits(path, problem.Resource("task", t.ID).Named(changed.Name),
 		api.Limit{Was: was.PerDay, Is: is.PerDay, Daily: true}, api.Limit{Was: was.Total, Is: is.Total})
-	return err
 }
 
 // noteTerms adds to a preview the number of teams that must accept changed terms.
-func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
-	if !c.Previewing() || changed.TermsVersion == t.TermsVersion {
-		return nil
-	}
-	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
-	if err != nil {
-		return err
-	}
+func noteTerms(ctx context.Context, c *api.Call, t *record.TaskItem, sets []*record.DatasetItem) error {
 	inputs := problem.Text{} // of datasets that have some for teams that have accepted the terms
-	bound := slices.DeleteFunc(found, func(d *record.DatasetItem) bool {
-		return d.Deleting() || d.InputsFor != record.InputsForRegistrants || len(d.Inputs) == 0
+	bound := slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool {
+		return d.InputsFor != record.InputsForRegistrants || len(d.Inputs) == 0
 	})
 	if len(bound) > 0 {
-		inputs = problem.Sentence(", and before they get the input files of %s", lists.Map(bound, partOf))
+		inputs = problem.Sentence(", and before they get the input files of %s", lists.Map(bound, (*record.DatasetItem).Part))
 	}
 	of := api.Consequence{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID}
 	return api.CountEffect(ctx, c, of, "team", []records.Source{records.Registrations(t.ID)},
@@ -127,9 +121,4 @@ func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 		func(teams string) problem.Text {
 			return problem.Sentence("%s must accept the new terms before they can submit%s.", teams, inputs)
 		})
-}
-
-// partOf returns the part for the dataset.
-func partOf(d *record.DatasetItem) problem.Part {
-	return problem.Resource("dataset", d.ID).Named(d.Name)
 }

@@ -11,7 +11,6 @@ import (
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
-	"assay/shared/storage/store"
 )
 
 // EffectKind names the area that an effect belongs to.
@@ -127,7 +126,7 @@ func (c *Call) EffectOfRelease(ctx context.Context, d *record.DatasetItem, was, 
 		return nil
 	}
 	of := Consequence{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID}
-	set := problem.Resource("dataset", d.ID).Named(d.Name)
+	set := d.Part()
 	before, after := was.Withholds(c.Now()), is.Withholds(c.Now())
 	if before != after {
 		if err := c.effectsOfWithholding(ctx, d, after); err != nil {
@@ -155,7 +154,7 @@ func (c *Call) EffectOfRelease(ctx context.Context, d *record.DatasetItem, was, 
 // effectsOfWithholding adds who sees the scores of existing runs on the dataset now, if withholding begins or ends. Blinded runs, and runs
 // without scores, look the same before and after.
 func (c *Call) effectsOfWithholding(ctx context.Context, d *record.DatasetItem, begins bool) error {
-	set := problem.Resource("dataset", d.ID).Named(d.Name)
+	set := d.Part()
 	for _, g := range []struct {
 		noun      string
 		published bool
@@ -180,17 +179,16 @@ func (c *Call) effectsOfWithholding(ctx context.Context, d *record.DatasetItem, 
 	return nil
 }
 
-// EffectsOfReleases adds the effects of EffectOfRelease for each dataset of the task after a change of the task or its embargo. Handlers
-// call it only for previews. The embargoes are nil if the task has none.
-func (c *Call) EffectsOfReleases(ctx context.Context, t, changed *record.TaskItem, was, is *record.Embargo) error {
-	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
-	for _, d := range found {
-		if err == nil {
-			err = c.EffectOfRelease(ctx, d, d.Release(t, was), d.Release(changed, is))
+// EffectsOfReleases adds the effects of EffectOfRelease for each of the datasets after a change of their task or its embargo. The
+// embargoes are nil if the task has none.
+func (c *Call) EffectsOfReleases(ctx context.Context, sets []*record.DatasetItem, t, changed *record.TaskItem,
+	was, is *record.Embargo) error {
+	for _, d := range sets {
+		if err := c.EffectOfRelease(ctx, d, d.Release(t, was), d.Release(changed, is)); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // maxCounted bounds the records that a preview counts. countedAtOnce is the number of records that it reads at once.

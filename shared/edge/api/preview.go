@@ -309,7 +309,7 @@ func seenAs(r record.Record) seen {
 		words := problem.Sentence("task %s", problem.Resource("task", r.ID).Named(r.Name))
 		return seen{path: "/v1/tasks/" + r.ID, noun: "task", words: words}
 	case *record.DatasetItem:
-		words := problem.Sentence("dataset %s", problem.Resource("dataset", r.ID).Named(r.Name))
+		words := problem.Sentence("dataset %s", r.Part())
 		return seen{path: "/v1/datasets/" + r.ID, noun: "dataset", words: words}
 	case *record.SubmissionItem:
 		path := fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID)

@@ -38,6 +38,17 @@ func EachInTask(ctx context.Context, s store.Store, taskID string, do func([]sto
 	return nil
 }
 
+// Datasets returns all datasets of the task, the oldest first.
+func Datasets(ctx context.Context, s store.Store, taskID string) (sets []*record.DatasetItem, err error) {
+	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID), Limit: record.MaxTaskDatasets}
+	err = EachItem(ctx, s, q, func(it store.Item) error {
+		d, err := Decode[record.DatasetItem](it)
+		sets = append(sets, d)
+		return err
+	})
+	return sets, err
+}
+
 // Contents returns the items of the key's partition. For a run they follow the items of its evaluations.
 func Contents(ctx context.Context, s store.Store, key store.Key) (items []store.Item, err error) {
 	q := store.Query{Partition: key.Partition, Limit: contentsPage, Consistency: store.Strong}

@@ -6,6 +6,7 @@ import { SWRConfig } from "swr";
 import { useGet } from "./data";
 import { useFresh } from "./fresh";
 import { personOf } from "./known_names";
+import { perVisit } from "./refresh";
 import { useAddress } from "./route";
 import { Current } from "./screen";
 import { discard, signOut, useSession } from "./session";
@@ -161,8 +162,9 @@ render(
       shouldRetryOnError: false,
       revalidateOnFocus: false, // useFresh reads all parts of a screen together.
       revalidateOnReconnect: false,
-      dedupingInterval: 500, // Another screen reads again what this one has read.
+      dedupingInterval: 500, // A part that appears again on a screen is read again.
       keepPreviousData: false,
+      use: [perVisit],
     }}
   >
     <Console />

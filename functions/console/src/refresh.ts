@@ -1,25 +1,30 @@
 // Reading everything on the screen again, and telling it that something was done.
 import { useSyncExternalStore } from "preact/compat";
-import { mutate, SWRConfig } from "swr";
-import { SWRGlobalState } from "swr/_internal";
+import { type Key, type Middleware, mutate, SWRConfig } from "swr";
 import { gone, type Problem, toProblem } from "./problem";
 
 /** refresh reads everything on the screen again, after a change. */
 export const refresh = (): Promise<unknown> => mutate(() => true);
 
+let visit = 0;
+
 /**
- * forget drops what earlier screens read, so that a screen shows nothing that was read before the reader arrived. Only the
- * user stays, whom all screens show. SWR does not read a key again within two seconds after the last request, even if its
- * answer was dropped, so forget drops the requests, too.
+ * perVisit makes each visit of a screen read its own data, so that a screen shows nothing that was read before the reader
+ * arrived. Only the user is the same for all visits, because all screens show the user.
  */
-export function forget(): void {
+export const perVisit: Middleware = next => (key, fetcher, config) => next(ofVisit(key), fetcher, config);
+
+/** ofVisit returns a key of SWR with the number of the visit. The keys of lists are functions of their pages. */
+function ofVisit(key: Key): Key {
+  if (typeof key === "function") return ((...page: []) => ofVisit(key(...page))) as Key;
+  return Array.isArray(key) && key[1] !== "/v1/user" ? [...key, visit] : key;
+}
+
+/** arrived begins the visit of another screen, and drops what the visits before have read. */
+export function arrived(): void {
+  visit++;
   const { cache } = SWRConfig.defaultValue;
-  const [, , requests] = SWRGlobalState.get(cache)!;
-  for (const key of [...cache.keys()])
-    if (!key.includes('"/v1/user"')) {
-      cache.delete(key);
-      delete requests[key];
-    }
+  for (const key of [...cache.keys()]) if (!key.includes('"/v1/user"')) cache.delete(key);
 }
 
 /**

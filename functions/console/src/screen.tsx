@@ -4,7 +4,7 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { loadPart, PartMissing, reload } from "./parts";
 import { type Problem, toProblem } from "./problem";
-import { forget } from "./refresh";
+import { arrived } from "./refresh";
 import { matchPath, type Screen, useAddress } from "./route";
 import { useSession } from "./session";
 import { Busy, Failure, Heading } from "./ui/show";
@@ -69,10 +69,10 @@ function findScreen(path: string): { Show: ComponentType<Screen>; params: Screen
 export function Current() {
   const { path, query } = useAddress();
   const found = findScreen(path);
-  const left = useRef(path);
-  if (left.current !== path) {
-    left.current = path;
-    forget();
+  const shown = useRef(path);
+  if (shown.current !== path) {
+    shown.current = path;
+    arrived();
   }
   const { signedIn } = useSession();
   useEffect(() => {

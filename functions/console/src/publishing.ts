@@ -3,6 +3,7 @@ import { preview, type Schemas } from "./api";
 import { read } from "./data";
 import { type Candidate, publishable, questionOf } from "./publishing_question";
 import { chunks } from "./review_changes";
+import { evaluationsOf } from "./scores";
 
 /** change unblinds and publishes a run. */
 export const change: Schemas["ReviewChange"] = { blinded: false, published: true };
@@ -10,14 +11,19 @@ export const change: Schemas["ReviewChange"] = { blinded: false, published: true
 const most = 100; // runs that one request reviews
 const atOnce = 8; // requests
 
-/** finalsOf counts the runs that are marked as final now, with and without an evaluation. The list on the screen can be older. */
+/**
+ * finalsOf counts the runs that are marked as final now: the list on the screen can be older. A run stays final when it
+ * fails again, after which lists may show no evaluation of it.
+ */
 async function finalsOf(runs: Candidate[]): Promise<number> {
-  let finals = 0;
-  for (const some of chunks(runs, atOnce)) {
-    const reads = some.map(({ runId }) => read("/v1/runs/{runId}", { path: { runId }, query: { fields: ["final"] } }));
-    finals += (await Promise.all(reads)).filter(r => r.final).length;
+  const ids = runs.map(r => r.runId);
+  const final = new Map((await evaluationsOf(ids)).map(e => [e.runId, e.final]));
+  const unlisted = ids.filter(id => !final.has(id));
+  for (const some of chunks(unlisted, atOnce)) {
+    const reads = some.map(runId => read("/v1/runs/{runId}", { path: { runId }, query: { fields: ["id", "final"] } }));
+    for (const r of await Promise.all(reads)) final.set(r.id, r.final);
   }
-  return finals;
+  return [...final.values()].filter(Boolean).length;
 }
 
 /**

@@ -37,7 +37,6 @@ const audiences: Record<string, string> = {
 };
 
 /**
-/**
  * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
  * the runs of rejected teams that are left out. withheld says that a dataset of the runs withholds scores now.
  */

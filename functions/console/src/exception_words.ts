@@ -10,26 +10,66 @@ type Dataset = Pick<Schemas["Dataset"], "id" | "name" | "submissions">;
 export type Grant = { said: string; at?: string };
 
 /**
- * grantsOf returns what an exception gives the team now. A close that is no later than the close of others gives
- * nothing, and neither do runs beyond a limit that the dataset or the task no longer has. run is the name of the run that does not count in the quota.
+ * givenBy returns the members of an exception that give the team something now. A close that is no later than the close of
+ * others gives nothing, and neither do runs beyond a limit that the dataset or the task no longer has.
  */
+function givenBy({ closesAt, perDay, total, runId, datasetId }: Exception, task: Task, datasets: Dataset[]): Exception {
+  const limits = datasetId ? datasets.find(d => d.id === datasetId)?.submissions : task.submissions;
+  return {
+    ...(closesAt && extended({ closesAt, datasetId }, task, datasets).length > 0 && { closesAt }),
+    ...(perDay && limits?.perDay && { perDay }),
+    ...(total && limits?.total && { total }),
+    ...(runId && { runId }),
+  };
+}
+
+/** grantsOf returns what an exception gives the team now. run is the name of the run that does not count in the quota. */
 export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: string): Grant[] {
   const all: Grant[] = [];
+  const { closesAt, perDay, total, runId } = givenBy(e, task, datasets);
   const dataset = datasets.find(d => d.id === e.datasetId)?.name;
   const on = e.datasetId ? ` on ${dataset ?? "a dataset"}` : ", over all datasets together";
-  if (e.closesAt && extendsClose(e, task, datasets))
-    all.push({ said: `a later close of ${e.datasetId ? (dataset ?? "a dataset") : "all datasets"},`, at: e.closesAt });
-  const limits = e.datasetId ? datasets.find(d => d.id === e.datasetId)?.submissions : task.submissions;
-  if (e.perDay && limits?.perDay) all.push({ said: `${count(e.perDay, "run")} more in 24 hours${on}` });
-  if (e.total && limits?.total) all.push({ said: `${count(e.total, "run")} more in all${on}` });
-  if (e.runId) all.push({ said: `${run ? `the run ${run}` : "a run"}, which does not count in the quota` });
+  if (closesAt)
+    all.push({ said: `a later close of ${e.datasetId ? (dataset ?? "a dataset") : "all datasets"},`, at: closesAt });
+  if (perDay) all.push({ said: `${count(perDay, "run")} more in 24 hours${on}` });
+  if (total) all.push({ said: `${count(total, "run")} more in all${on}` });
+  if (runId) all.push({ said: `${run ? `the run ${run}` : "a run"}, which does not count in the quota` });
   return all;
 }
 
-/** extendsClose reports whether the close of an exception is later than the close that others have on one of its datasets. */
-function extendsClose({ closesAt, datasetId }: Exception, task: Task, datasets: Dataset[]): boolean {
-  return datasets
-    .filter(d => !datasetId || d.id === datasetId)
-    .map(d => d.submissions?.closesAt ?? task.submissions?.closesAt)
-    .some(common => common !== undefined && Date.parse(common) < Date.parse(closesAt!));
+/**
+ * grantableAgain returns what of an exception can be granted again after its withdrawal, beside the other exceptions of the
+ * team. It returns undefined if that is nothing: the server refuses what changes nothing.
+ */
+export function grantableAgain(
+  e: Exception,
+  others: Exception[],
+  task: Task,
+  datasets: Dataset[],
+  now = Date.now(),
+): Exception | undefined {
+  if (e.datasetId && !datasets.some(d => d.id === e.datasetId)) return undefined;
+  const { closesAt, ...more } = givenBy(e, task, datasets);
+  const again: Exception = more;
+  if (closesAt && Date.parse(closesAt) > now) {
+    const beyond = (id: string): boolean =>
+      others.every(o => !o.closesAt || (o.datasetId && o.datasetId !== id) || closesBefore(o.closesAt, closesAt));
+    if (extended(e, task, datasets).some(beyond)) again.closesAt = closesAt;
+  }
+  return Object.keys(again).length > 0 ? { ...again, ...(e.datasetId && { datasetId: e.datasetId }) } : undefined;
 }
+
+/**
+ * extended returns the ids of the datasets that others can submit to no longer at the close of an exception. The id of a
+ * task without datasets is empty: its close says until when users join the team.
+ */
+function extended({ closesAt, datasetId }: Exception, task: Task, datasets: Dataset[]): string[] {
+  if (!closesAt) return [];
+  return (datasets.length > 0 ? datasets : [{ id: "", submissions: undefined }])
+    .filter(d => !datasetId || d.id === datasetId)
+    .filter(d => closesBefore(d.submissions?.closesAt ?? task.submissions?.closesAt, closesAt))
+    .map(d => d.id);
+}
+
+const closesBefore = (close: string | undefined, at: string): boolean =>
+  close !== undefined && Date.parse(close) < Date.parse(at);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantsOf } from "./exception_words";
+import { grantableAgain, grantsOf } from "./exception_words";
 
 const task = { submissions: { closesAt: "2026-03-01T00:00:00Z", total: 5 } };
 const datasets = [
@@ -30,4 +30,26 @@ test("a close that is no later than the close of others gives nothing", () => {
   assert.equal(grantsOf({ closesAt }, task, datasets).length, 1);
   assert.deepEqual(grantsOf({ closesAt }, { submissions: { closesAt } }, datasets), []);
   assert.deepEqual(grantsOf({ closesAt }, {}, datasets), []);
+});
+
+test("the close of a task without datasets counts", () => {
+  const closesAt = "2026-04-01T00:00:00Z";
+  assert.equal(grantsOf({ closesAt }, task, []).length, 1);
+  assert.deepEqual(grantsOf({ closesAt }, {}, []), []);
+});
+
+test("an exception can be granted again as far as the team gets something by it", () => {
+  const now = Date.parse("2026-03-15T00:00:00Z");
+  const closesAt = "2026-04-01T00:00:00Z";
+  const again = (e: object, ...others: object[]) => grantableAgain(e, others, task, datasets, now);
+  assert.deepEqual(again({ closesAt, perDay: 1, datasetId: "a" }), { closesAt, perDay: 1, datasetId: "a" });
+  assert.deepEqual(again({ perDay: 1, total: 1, runId: "r" }), { total: 1, runId: "r" });
+  assert.equal(again({ perDay: 1 }), undefined);
+  assert.equal(again({ closesAt, datasetId: "b" }), undefined);
+  assert.equal(again({ perDay: 1, datasetId: "deleted" }), undefined);
+  assert.equal(again({ closesAt: "2026-03-10T00:00:00Z", datasetId: "a" }), undefined); // is over
+  assert.equal(again({ closesAt }, { closesAt }), undefined);
+  assert.equal(again({ closesAt }, { closesAt, datasetId: "a" }), undefined);
+  assert.deepEqual(again({ closesAt, total: 1 }, { closesAt, datasetId: "a" }), { total: 1 });
+  assert.deepEqual(again({ closesAt }, { closesAt, datasetId: "b" }, { perDay: 1 }), { closesAt });
 });

@@ -2,6 +2,7 @@
 
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
+import { grantableAgain } from "../exception_words";
 import { personOf } from "../known_names";
 import { allOver } from "../quota_words";
 import type { Screen } from "../route";
@@ -147,10 +148,15 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
     if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
     throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count in the quota.");
   };
-  const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>
-    done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.", () =>
-      post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason }),
+  const withdraw = (e: Schemas["Exception"]): Promise<void> => {
+    const others = all.items?.filter(o => o.id !== e.id) ?? [];
+    const again = grantableAgain(e, others, task, datasets);
+    return done(
+      remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id }),
+      "The exception is withdrawn.",
+      again && (() => post(`${path}/exceptions`, ids, { ...again, reason: e.reason })),
     );
+  };
   return (
     <>
       <Listed of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>

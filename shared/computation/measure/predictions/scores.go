@@ -15,6 +15,10 @@ const tolerance = 0.01 + 1e-9
 
 // classes returns the names of the csv columns with scores. It reports invalid names, and returns nil.
 func (f *file) classes(header []string) (classes [][]byte) {
+	if n := len(header) - 1; n > bounds.Set { // before the names are compared with each other
+		f.refuseNumber(n)
+		return nil
+	}
 	for i, name := range header {
 		if name == f.format.IDField {
 			continue
@@ -32,12 +36,16 @@ func (f *file) classes(header []string) (classes [][]byte) {
 			return nil
 		}
 	}
-	if n := len(classes); n == 0 || n > bounds.Set {
-		f.errorf(1, "the first line names %d classes and no field %q; expected that field, or a column for each of at most %d classes", n,
-			f.format.ValueField, bounds.Set)
-		return nil
+	if len(classes) == 0 {
+		f.refuseNumber(0)
 	}
 	return classes
+}
+
+// refuseNumber reports that the first line names n classes.
+func (f *file) refuseNumber(n int) {
+	f.errorf(1, "the first line names %d classes and no field %q; expected that field, or a column for each of at most %d classes", n,
+		f.format.ValueField, bounds.Set)
 }
 
 // setRow reads the scores in a csv record, from all columns except the column of the id.

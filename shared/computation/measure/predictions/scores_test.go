@@ -68,6 +68,8 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 				"first line is an item, write a line with the names of the fields before it"}},
 		"many columns": {measure.CSV, wide(bounds.Set + 1), []string{
 			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
+		"many columns with one name": {measure.CSV, "id" + strings.Repeat(",x", bounds.Set+1) + "\n", []string{ // not compared with each other
+			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"texts in columns": {measure.CSV, "id,x,y\na,1,two\nb,NaN,1\n", []string{
 			`run:2 error: the column "y" has "two"; expected a score, which is a finite decimal number such as 0.75; if "y" is no label, leave ` +
 				`its column out`,

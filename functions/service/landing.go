@@ -30,7 +30,7 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	}
 	v.chooseExample()
 	for _, t := range v.tasks {
-		c.KeepUntil(t.changes...)
+		c.KeepUntil(v.now, t.changes...)
 	}
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }

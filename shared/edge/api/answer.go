@@ -203,10 +203,11 @@ func escapeFormula(cell string) string {
 // vary lists the request headers that answers depend on.
 const vary = "Origin, Authorization, Accept, Accept-Encoding"
 
-// KeepUntil says that the answer becomes false at the instants: no cache keeps it after the first that has not passed.
-func (c *Call) KeepUntil(instants ...*record.Instant) {
+// KeepUntil says that the answer, which is true at now, becomes false at the instants after now: no cache keeps it longer than until the
+// first of these. The caller has computed the answer at now, since when one of them can have passed.
+func (c *Call) KeepUntil(now time.Time, instants ...*record.Instant) {
 	for _, at := range instants {
-		if at != nil && at.After(c.Now()) && (c.keepUntil == nil || at.Before(c.keepUntil.Time)) {
+		if at != nil && at.After(now) && (c.keepUntil == nil || at.Before(c.keepUntil.Time)) {
 			c.keepUntil = at
 		}
 	}

@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"slices"
 
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/detection"
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
+	"assay/shared/language/lists"
 )
 
 func convert(c *call) {
@@ -23,7 +22,7 @@ func convert(c *call) {
 		format conversion.Format
 		all    []conversion.Format
 	}{{"from", from, kind.Sources}, {"to", to, kind.Formats}} {
-		c.requireKnown(f.flag, f.format, f.all)
+		c.requireConverted(f.flag, f.format, f.all)
 	}
 	if c.err != nil {
 		return
@@ -64,18 +63,16 @@ func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) 
 	return kind, from, to
 }
 
-// requireKnown refuses a flag that names none of the formats.
-func (c *call) requireKnown(flag string, format conversion.Format, all []conversion.Format) {
-	if !slices.Contains(all, format) {
-		c.fail(&refusal{failed, fmt.Sprintf("There is no format %q for --%s here; there are %v.", format, flag, all), ""})
-	}
+// requireConverted refuses a format that a flag names and that is none of those that are read or written.
+func (c *call) requireConverted(flag string, format conversion.Format, all []conversion.Format) {
+	c.requireKnown("format", flag, string(format), lists.Map(all, func(f conversion.Format) string { return string(f) }))
 }
 
 // convertValues converts files of values, such as labels, for a kind of evaluator.
 func (c *call) convertValues(kind measure.Kind) {
 	e := measure.EvaluatorOf(kind)
 	if e == nil {
-		c.fail(&refusal{failed, fmt.Sprintf("There is no kind %q; there are %v.", kind, measure.Kinds()), ""})
+		c.requireKnown("kind", "kind", string(kind), valueKinds)
 		return
 	}
 	v := conversion.Values{Kind: kind, From: measure.Format{Kind: c.text("from"), IDField: c.text("id"), ValueField: c.text("value")}}
@@ -93,8 +90,8 @@ func (c *call) convertValues(kind measure.Kind) {
 	}
 	v.To = measure.Format{Kind: cmp.Or(c.text("to"), otherwise), IDField: cmp.Or(c.text("to-id"), "id"),
 		ValueField: cmp.Or(c.text("to-value"), e.ValueField)}
-	c.requireKnown("from", conversion.Format(v.From.Kind), conversion.ValueSources)
-	c.requireKnown("to", conversion.Format(v.To.Kind), conversion.ValueFormats)
+	c.requireConverted("from", conversion.Format(v.From.Kind), conversion.ValueSources)
+	c.requireConverted("to", conversion.Format(v.To.Kind), conversion.ValueFormats)
 	if c.err != nil {
 		return
 	}

@@ -138,7 +138,8 @@ func (p *program) root() *cobra.Command {
 		}
 		return doc.GenManTree(root, &doc.GenManHeader{Title: "ASSAY", Section: "1"}, args[0])
 	}
-	root.AddCommand(&cobra.Command{Use: "man FOLDER", Short: "Write the manual pages", Args: cobra.ExactArgs(1), RunE: pages})
+	man := command{use: "man FOLDER", short: "Write the manual pages", args: cobra.ExactArgs(1)}
+	root.AddCommand(&cobra.Command{Use: man.use, Short: man.short, Args: man.checkArgs, RunE: pages})
 	return root
 }
 

@@ -325,11 +325,18 @@ func sizeInWords(n int64) string {
 // choice returns the text of a flag, which must be empty or one of the known names.
 func (c *call) choice(flag string, known []string) string {
 	given := c.text(flag)
-	if given != "" && !slices.Contains(known, given) {
-		c.fail(&refusal{failed, fmt.Sprintf("There is no %s %q.%s", flag, given, closest(given, known)),
-			"--" + flag + " with one of " + strings.Join(known, ", ")})
+	if given != "" {
+		c.requireKnown(flag, flag, given, known)
 	}
 	return given
+}
+
+// requireKnown refuses the text of a flag that is none of the known names. noun says what they name.
+func (c *call) requireKnown(noun, flag, given string, known []string) {
+	if !slices.Contains(known, given) {
+		c.fail(&refusal{failed, fmt.Sprintf("There is no %s %q.%s", noun, given, closest(given, known)),
+			"--" + flag + " with one of " + strings.Join(known, ", ")})
+	}
 }
 
 // closest returns a sentence that suggests the known name that is most like the given one. It is empty if no name is like it.

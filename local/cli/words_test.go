@@ -348,6 +348,13 @@ func TestWords_SayFlagsWithoutAServer(t *testing.T) {
 		{`There is no kind "clasification". Did you mean "classification"?`, []string{"validate", labels, "--kind", "clasification"}},
 		{`There is no format "cvs". Did you mean "csv"?`, []string{"eval", labels, labels, "--format", "cvs"}},
 		{`There is no method "rff". Did you mean "rrf"?`, []string{"fuse", run, run, "--method", "rff"}},
+		{"There is no format \"json\". Did you mean \"jsonl\"?\nTry: --to with one of csv, jsonl\n",
+			[]string{"convert", labels, "--kind", "classification", "--to", "json"}},
+		{"There is no format \"cvs\". Did you mean \"csv\"?\nTry: --from with one of trec-run, jsonl, csv, msmarco, json\n",
+			[]string{"convert", run, "--from", "cvs"}},
+		{"There is no kind \"x\".\nTry: --kind with one of classification, multilabel, probabilities, regression, clustering, text\n",
+			[]string{"convert", labels, "--kind", "x"}},
+		{"assay: assay man needs FOLDER\n", []string{"man"}},
 		{"assay: --k: must be 1 or more\n", []string{"fuse", run, run, "--k", "-1"}},
 	} {
 		p.says(failed, []string{c.want}, c.args...)

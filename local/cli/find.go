@@ -135,7 +135,11 @@ func (c *call) failUnknown(kind, text string, known []object) {
 	if kind == "dataset" && len(known) > 0 {
 		said += fmt.Sprintf(" There are:\n%s", strings.Join(named[:min(len(named), mostListed)], "\n"))
 	}
-	c.fail(&refusal{notFound, said, map[string]string{"task": "assay tasks", "dataset": "assay datasets TASK"}[kind]})
+	heal := "assay tasks"
+	if kind == "dataset" {
+		heal = "assay datasets " + offline.Quoted(c.args[0]) // Commands with a dataset take its task first.
+	}
+	c.fail(&refusal{notFound, said, heal})
 }
 
 // modes has words for the modes of registration.

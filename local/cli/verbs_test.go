@@ -128,7 +128,8 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom, ben := s.person("tom"), s.person("ben")
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
 	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -       files, images\n", "hidden  files, images\n"}, "datasets", task)
-	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes"}, "download", task, "--dataset", "Rivers 1")
+	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes", "Try: assay datasets 'lake SEARCH'"},
+		"download", task, "--dataset", "Rivers 1")
 	tom.says(done, []string{"no inputs of Lakes that you may read", "only to accepted teams"},
 		"download", task, "--dataset", "Lakes", "-o", tom.folder)
 	tom.says(done, []string{filepath.Join("Rivers", "truths", "qrels.txt")}, "download", task, "-o", tom.folder)

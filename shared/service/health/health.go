@@ -185,7 +185,11 @@ func (m *Monitor) logChanges(ctx context.Context, now []Check) {
 		warned := len(m.checks) > i && m.checks[i].Warning != ""
 		switch {
 		case c.Warning != "" && !warned:
-			m.Log.WarnContext(ctx, "a check warns", "check", c.Name, "warning", c.Warning, "error", c.cause)
+			about := []any{"check", c.Name, "warning", c.Warning}
+			if c.cause != nil {
+				about = append(about, "error", c.cause)
+			}
+			m.Log.WarnContext(ctx, "a check warns", about...)
 		case c.Warning == "" && warned:
 			m.Log.InfoContext(ctx, "a check passes again", "check", c.Name)
 		}

@@ -176,12 +176,13 @@ func TestRecord_WaitsForNoPart(t *testing.T) {
 	})
 }
 
-// A disk warns when it is almost full, and passes again.
+// A disk warns when it is almost full, and passes again. The log names no error, because a full disk is none.
 func TestMonitor_WarnsOfAnAlmostFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var free, size int64
 		var unknown error
-		m := &health.Monitor{Log: slog.New(slog.DiscardHandler), Folders: []health.Folder{{Name: "the data", Path: "/data",
+		var log strings.Builder
+		m := &health.Monitor{Log: slog.New(slog.NewTextHandler(&log, nil)), Folders: []health.Folder{{Name: "the data", Path: "/data",
 			Space: func(string) (int64, int64, error) { return free, size, unknown }}}}
 		for _, c := range []struct {
 			free, size int64
@@ -203,6 +204,9 @@ func TestMonitor_WarnsOfAnAlmostFullDisk(t *testing.T) {
 			if got := warnings(m); got != c.want {
 				t.Errorf("%d of %d bytes are free: %q warns, want %q", free, size, got, c.want)
 			}
+		}
+		if said := log.String(); strings.Count(said, "check=disk warning=") != 3 || strings.Contains(said, "error=") {
+			t.Errorf("the log has\n%s", said)
 		}
 		got := recorded(m)
 		want := map[string]float64{"check_passes disk": 1, "disk_free_bytes the data": 1 << 30, "disk_size_bytes the data": 1 << 30}

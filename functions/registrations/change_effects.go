@@ -7,7 +7,6 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
-	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/service/team"
@@ -56,11 +55,11 @@ func noteResults(ctx context.Context, c *api.Call, old, changed *record.Registra
 		sources = append(sources, records.OfAudiences(record.KindUser, id, record.KindRun, access.Everyone)...)
 	}
 	runs := map[string]int{} // by dataset
-	err := records.Each(ctx, c.Store, runsAtOnce, sources, func(r *record.RunItem) error {
+	exact, err := api.EachCounted(ctx, c, sources, func(r *record.RunItem) bool {
 		if r.Access.RegistrationID == old.ID && r.Access.Published && !r.Access.Blinded && r.ListedID() != "" {
 			runs[r.DatasetID]++
 		}
-		return nil
+		return true
 	})
 	if len(runs) == 0 || err != nil {
 		return err
@@ -77,7 +76,7 @@ func noteResults(ctx context.Context, c *api.Call, old, changed *record.Registra
 		if runs[d.ID] == 0 {
 			continue
 		}
-		counted := plural.Count(runs[d.ID], "run")
+		counted := api.Counted(runs[d.ID], exact, "run")
 		which := problem.Sentence("results of %s of %s on %s", counted, old.TeamName(), d.Part())
 		text := problem.Sentence("Others still see the %s.", which)
 		if d.Release(t, e).Withholds(c.Now()) {
@@ -87,6 +86,3 @@ func noteResults(ctx context.Context, c *api.Call, old, changed *record.Registra
 	}
 	return err
 }
-
-// runsAtOnce is the number of runs that noteResults reads at once.
-const runsAtOnce = 200

@@ -191,38 +191,75 @@ func (c *Call) EffectsOfReleases(ctx context.Context, sets []*record.DatasetItem
 	return nil
 }
 
-// maxCounted bounds the records that a preview counts. countedAtOnce is the number of records that it reads at once.
+// maxCounted bounds the records of one effect that a preview counts, and maxRead the records that it reads to count those of all effects.
+// countedAtOnce is the number of records that it reads at once.
 const (
 	maxCounted    = 2000
+	maxRead       = 20_000
 	countedAtOnce = 200
 )
 
-// CountEffect adds an effect on the records of the sources that counts accepts, unless there are none. say returns its text for a number
+// EachCounted calls do with the records of the sources, newest first, for an effect of a preview. It ends when do returns false, or when
+// the preview has read maxRead records. whole reports whether it called do with all records.
+func EachCounted[R any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, do func(P) (more bool)) (
+	whole bool, err error) {
+	if c.preview.read == maxRead {
+		return false, nil
+	}
+	whole = true
+	err = records.While(ctx, c.Store, countedAtOnce, sources, func(r P) bool {
+		whole = c.preview.read < maxRead
+		if !whole {
+			return false
+		}
+		c.preview.read++
+		whole = do(r)
+		return whole
+	})
+	return whole, err
+}
+
+// count returns how many of the records counts accepts, at most maxCounted, and whether the number is exact.
+func count[R any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, counts func(P) bool) (n int, exact bool,
+	err error) {
+	exact, err = EachCounted(ctx, c, sources, func(r P) bool {
+		if counts(r) {
+			n++
+		}
+		return n < maxCounted
+	})
+	return n, exact, err
+}
+
+// CountEffect adds an effect on the records of the sources that counts accepts, unless it finds none. say returns its text for a number
 // with the noun.
 func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, of Consequence, noun string, sources []records.Source,
 	counts func(P) bool, say func(counted string) problem.Text) error {
-	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
+	n, exact, err := count(ctx, c, sources, counts)
 	if n == 0 || err != nil {
 		return err
 	}
 	of.Count = int64(n)
-	c.Effect(of, say(counted(n, noun)))
+	c.Effect(of, say(Counted(n, exact, noun)))
 	return nil
 }
 
 // CountRuns returns how many runs on the dataset counts accepts, with their noun, or "" if there are none.
 func (c *Call) CountRuns(ctx context.Context, datasetID, noun string, counts func(*record.RunItem) bool) (string, error) {
-	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, records.Of(record.KindDataset, datasetID, record.KindRun), counts)
-	if n == 0 || err != nil {
+	n, exact, err := count(ctx, c, records.Of(record.KindDataset, datasetID, record.KindRun), counts)
+	if n == 0 && exact || err != nil {
 		return "", err
 	}
-	return counted(n, noun), nil
+	return Counted(n, exact, noun), nil
 }
 
-// counted returns the number of records with their noun. Beyond maxCounted the number is not known.
-func counted(n int, noun string) string {
-	if n >= maxCounted {
-		return plural.Count(n, noun) + " or more"
+// Counted returns the number of records with their noun. If it is not exact, there can be more.
+func Counted(n int, exact bool, noun string) string {
+	switch {
+	case exact:
+		return plural.Count(n, noun)
+	case n == 0:
+		return plural.Noun(noun)
 	}
-	return plural.Count(n, noun)
+	return plural.Count(n, noun) + " or more"
 }

@@ -49,6 +49,7 @@ type preview struct {
 	seen    map[group]int // the indexes in effects of resources that get another audience
 	runs    map[groupedRun]bool
 	told    map[string]string // teams that events notify, by the notice
+	read    int               // records that EachCounted has read
 }
 
 // groupedRun is a run whose evaluations are counted in a group. A run has one for each version of the ground truth and evaluator.

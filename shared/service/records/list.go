@@ -126,22 +126,17 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 	return nil
 }
 
-// Count returns how many records of the sources counts accepts, but at most most. It reads pages of n records.
-func Count[R any, P Pointer[R]](
-	ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool,
-) (found int, err error) {
+// While is like Each, until do returns false.
+func While[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source, do func(P) (more bool)) error {
 	for r, err := range all[R, P](ctx, s, n, sources) {
 		if err != nil {
-			return found, err
+			return err
 		}
-		if counts(r) {
-			found++
-		}
-		if found == most {
+		if !do(r) {
 			break
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Items yields the items that the query finds, in pages of its limit. An error ends the sequence, and is a problem.

@@ -2,7 +2,7 @@
 import { preview, type Schemas } from "./api";
 import { read } from "./data";
 import { type Candidate, publishable, questionOf } from "./publishing_question";
-import { chunks } from "./review_changes";
+import { chunks, withholds } from "./review_changes";
 import { evaluationsOf } from "./scores";
 
 /** change unblinds and publishes a run. */
@@ -38,7 +38,7 @@ export async function question(verb: string, change: Schemas["ReviewChange"], al
     for (const some of chunks(group, most)) {
       const body = { runIds: some.map(r => r.runId), review: change };
       const { resource, effects } = await preview("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body);
-      withheld ||= (resource as Schemas["ReviewedRuns"]).data.some(r => r.review?.withheld);
+      withheld ||= (resource as Schemas["ReviewedRuns"]).data.some(r => withholds(r.review));
       for (const e of effects)
         if (e.kind === "audience" && e.after && e.subject.startsWith("/v1/evaluations"))
           counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));

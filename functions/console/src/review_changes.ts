@@ -65,6 +65,13 @@ export function chunks<T>(items: T[], size: number): T[][] {
   return all;
 }
 
+/**
+ * withholds reports whether the dataset of a reviewed run shows its scores only to organizers now, although the run is not
+ * blinded. Of a run without scores it reports false.
+ */
+export const withholds = (review?: Pick<Schemas["Review"], "blinded" | "audience">): boolean =>
+  review?.audience === "organizers" && !review.blinded;
+
 type Flags = { blinded?: unknown; published?: unknown };
 
 /** publishedHint says who sees the scores of a run with these flags. withheld says that its dataset shows no scores now. */

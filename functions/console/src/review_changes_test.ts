@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changes, changesBack, chunks, commentHint, concluded, mayChange, publishedHint } from "./review_changes";
+import {
+  changes,
+  changesBack,
+  chunks,
+  commentHint,
+  concluded,
+  mayChange,
+  publishedHint,
+  withholds,
+} from "./review_changes";
 
 const reviewedAt = "2026-05-01T12:00:00Z";
 const before = [
@@ -77,4 +86,11 @@ test("only the comment on the run of a team is for a team, which reads it once t
   assert.match(commentHint({ state: "completed" }, false), /^The team reads it on the page of the run, also/);
   assert.match(commentHint({ state: "queued" }, false), /once the run has ended/);
   assert.doesNotMatch(commentHint({ state: "completed" }, true), /team/);
+});
+
+test("a dataset withholds scores that only organizers see although the run is not blinded", () => {
+  assert.equal(withholds({ blinded: false, audience: "organizers" }), true);
+  assert.equal(withholds({ blinded: true, audience: "organizers" }), false);
+  assert.equal(withholds({ blinded: false, audience: "owners" }), false);
+  assert.equal(withholds({ blinded: false }), false);
 });

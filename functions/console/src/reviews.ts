@@ -2,7 +2,7 @@
 import { patch, type Schemas } from "./api";
 import { read } from "./data";
 import { Problem } from "./problem";
-import { changes, changesBack, chunks } from "./review_changes";
+import { changes, changesBack, chunks, withholds } from "./review_changes";
 
 type Review = Schemas["Review"];
 type Change = Schemas["ReviewChange"];
@@ -53,7 +53,7 @@ export async function conclude(
       change,
     );
     failed.push(...results.filter(a => a.problem));
-    withheld ||= results.some(a => a.review?.withheld);
+    withheld ||= results.some(a => withholds(a.review));
     former.set(
       datasetId,
       before.filter(b => results.some(a => a.runId === b.runId && a.changed)),

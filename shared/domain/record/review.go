@@ -47,7 +47,6 @@ type Review struct {
 	ReviewDraft
 	Notice   string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
 	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none, or none that the caller sees"`
-	Withheld bool   `json:"withheld,omitempty" doc:"whether the dataset shows scores only after a close that has not come: until then only organizers see the results, whatever the review says"`
 	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
@@ -121,7 +120,6 @@ func (r *ReviewItem) notice(sight Sight) string {
 func (r *ReviewItem) For(s Sight) Review {
 	v := r.Review
 	v.Notice = r.notice(s)
-	v.Withheld = s.awaitsColumns()
 	if r.Run != nil && r.Run.ListedID() != "" && s.Entry() {
 		v.Audience = audienceNames[s.Audience()]
 	}

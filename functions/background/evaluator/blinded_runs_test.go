@@ -133,7 +133,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	for _, want := range []string{
 		`warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "b "; the likely cause: "b " differs from "b" only in blanks before or after it`,
 		`warning: there is no prediction for 3 of 4 ids of the inputs of the dataset: "b", "c", "d"`,
-		"The run failed, and a warning beside this may name the cause",
+		"The run failed, and one of its warnings may name the cause",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the owner reads %s, without %s", got, want)

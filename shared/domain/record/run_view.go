@@ -80,12 +80,8 @@ func (r *RunItem) withheldNotice(s Sight) string {
 		awaited = append(awaited, "the window of every team has closed")
 	}
 	if !canSeeIdentity(s.roles) {
-		seers := "its team and the organizers"
-		if r.Unregistered() {
-			seers = "the organizers"
-		}
 		awaited = append(awaited, "it is published and not blinded")
-		return "The run is completed. Others than " + seers + " see the values that it has once " + strings.Join(awaited, " and ") + "."
+		return "The run is completed. Others than " + r.insiders() + " see the values that it has once " + strings.Join(awaited, " and ") + "."
 	}
 	if r.Access.Blinded {
 		awaited = append(awaited, "the organizers have unblinded it")
@@ -104,6 +100,14 @@ func (r *RunItem) submitter() string {
 		return "the user who submitted it"
 	}
 	return "its team"
+}
+
+// insiders names the people who always see the run, to others: its team and the organizers.
+func (r *RunItem) insiders() string {
+	if r.Unregistered() {
+		return "the organizers"
+	}
+	return "its team and the organizers"
 }
 
 // noticeFor returns what the caller is told about the state of the run.
@@ -132,12 +136,8 @@ func (r *RunItem) visibleDiagnostics(s Sight) []measure.Diagnostic {
 	case canSeeIdentity(s.roles):
 		return append(visible, withheldErrors(len(visible) > 0))
 	}
-	seers := "its team and the organizers see"
-	if r.Unregistered() {
-		seers = "the organizers see"
-	}
-	return append(visible, measure.Diagnostic{Severity: measure.Error, Message: "Only " + seers +
-		" why the run failed, since it could tell of the truth."})
+	return append(visible, measure.Diagnostic{Severity: measure.Error, Message: "Only " + r.insiders() +
+		" see why the run failed, since it could tell of the truth."})
 }
 
 // failuresUsedUp says that the run may have completed only because its team had no failures left when it was evaluated, see
@@ -161,12 +161,12 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	})
 }
 
-// withheldErrors returns the error that replaces all errors which could reveal the ground truth. Its text names the warnings beside it if
+// withheldErrors returns the error that replaces all errors which could reveal the ground truth. Its text refers to the run's warnings if
 // warned is true.
 func withheldErrors(warned bool) measure.Diagnostic {
 	why := "Why the run failed is not shown here, since it could tell of the truth. "
 	if warned {
-		why = "The run failed, and a warning beside this may name the cause. More is not shown here, since it could tell of the truth. "
+		why = "The run failed, and one of its warnings may name the cause. More is not shown here, since it could tell of the truth. "
 	}
 	return measure.Diagnostic{Severity: measure.Error, Message: why +
 		"Compare the ids, tokens and labels in its files with the inputs and the description of the dataset, if it has them. " +

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -331,8 +330,7 @@ var methodRights = map[string]struct {
 func authorize(c access.Caller, method string) error {
 	need := methodRights[method]
 	if !c.Allows(need.token) {
-		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. It takes %s.",
-			strings.Join(c.Token.Scopes.Names(), ", "), need.token.Needed())
+		return visibility.LacksScope(c, need.token)
 	}
 	roles := access.Roles(c, access.Grants{}, access.Scope{})
 	if c.Token != nil && c.Token.Scopes&access.ScopeWork != 0 {

@@ -224,7 +224,7 @@ func Refusals(may Role, widest Scope) (refusals []Decision) {
 	return refusals
 }
 
-// String names the people who have one of the roles, for a person who is refused.
+// String returns who has the roles, as in "Only workers and administrators can do this."
 func (r Role) String() string {
 	var names []string
 	for _, n := range []struct {

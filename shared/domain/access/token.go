@@ -85,13 +85,28 @@ func (c Caller) Allows(oneOf TokenScope) bool { return c.Token == nil || c.Token
 // Changing returns the caller for a request that changes something: without the roles that the scopes of its access token do not grant.
 // Requests that only read have all roles of the user. So a token that may only submit sees everything that its user sees.
 func (c Caller) Changing() Caller {
-	if !c.Allows(ScopeOrganize) {
-		c.withheld |= Organizer | OrganizerOwner
-	}
-	if !c.Allows(ScopeSubmit) {
-		c.withheld |= Owner | Registrant | Applicant
+	for scope, roles := range granted {
+		if !c.Allows(scope) {
+			c.withheld |= roles
+		}
 	}
 	return c
+}
+
+// granted holds the roles that a token conveys for a change only if it has the scope.
+var granted = map[TokenScope]Role{
+	ScopeSubmit:   Owner | Registrant | Applicant,
+	ScopeOrganize: Organizer | OrganizerOwner,
+}
+
+// ScopesFor returns the scopes of which each makes a token convey one of the roles for a change.
+func ScopesFor(roles Role) (scopes TokenScope) {
+	for scope, conveyed := range granted {
+		if roles&conveyed != 0 {
+			scopes |= scope
+		}
+	}
+	return scopes
 }
 
 // Unlimited returns the caller with the roles that Changing removed.

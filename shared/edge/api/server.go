@@ -18,6 +18,7 @@ import (
 	"assay/shared/language/panics"
 	"assay/shared/language/problem"
 	"assay/shared/service/quota"
+	"assay/shared/service/visibility"
 	"assay/shared/storage/diskfull"
 	"assay/shared/storage/store"
 )
@@ -158,8 +159,7 @@ func (c *Call) consistency() store.Consistency {
 // not convey.
 func (c *Call) checkScope() error {
 	if need := c.op.TokenScope(); !c.Caller.Allows(need) {
-		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. It takes %s.",
-			strings.Join(c.Caller.Token.Scopes.Names(), ", "), need.Needed())
+		return visibility.LacksScope(c.Caller, need)
 	}
 	if c.op.Changes() {
 		c.Caller = c.Caller.Changing()

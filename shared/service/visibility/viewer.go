@@ -42,6 +42,12 @@ var Missing error = problem.NotFound.New(problem.Nothing)
 var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers "+
 	"about it; %s names your registration and its state.", problem.GetCurrentUser.With())
 
+// LacksScope refuses a caller whose access token has none of the scopes.
+func LacksScope(c access.Caller, oneOf access.TokenScope) error {
+	return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. It takes %s.",
+		strings.Join(c.Token.Scopes.Names(), ", "), oneOf.Needed())
+}
+
 // grantsPage is how many grants one call of the store returns. Nearly every user has fewer. A user can have the greatest number of each
 // record.GrantKind, and registrations that others ended within record.TrashTime, so more calls can follow.
 const grantsPage = 1000
@@ -120,8 +126,7 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 		decision = access.Decide(allowed, roles, s)
 		unlimited := access.Roles(v.Caller.Unlimited(), v.grants.Grants, s)
 		if v.Caller.Token != nil && !v.Public && decision != access.Allow && access.Decide(allowed, unlimited, s) == access.Allow {
-			return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Only %s can do it.",
-				strings.Join(v.Caller.Token.Scopes.Names(), ", "), allowed)
+			return LacksScope(v.Caller, access.ScopesFor(allowed&unlimited))
 		}
 	}
 	switch decision {

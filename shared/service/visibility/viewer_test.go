@@ -76,3 +76,17 @@ func TestViewer_ReadsGrantsOnce(t *testing.T) {
 	v.Forget()
 	sees(false, 2)
 }
+
+// A caller whose token lacks a scope for a change learns the scope, not that the change is for organizers, which the caller may be.
+func TestRequire_NamesTheScopeThatATokenLacks(t *testing.T) {
+	s := servertest.New(t)
+	task := privateTask(s)
+	c := caller(recordtest.OrganizerUser)
+	c.Token = &access.Token{Scopes: access.ScopeRead}
+	v := &visibility.Viewer{Store: s.Store, Caller: c.Changing()}
+	err := v.Require(t.Context(), access.Owner|access.Organizer, task.Scope())
+	want := "insufficient-scope: The scopes of this access token (read) do not allow this. It takes a login, or an access token with the scope organize."
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -154,28 +154,34 @@ func (c *Call) EffectOfRelease(ctx context.Context, d *record.DatasetItem, was, 
 // effectsOfWithholding adds who sees the scores of existing runs on the dataset now, if withholding begins or ends. Blinded runs, and runs
 // without scores, look the same before and after.
 func (c *Call) effectsOfWithholding(ctx context.Context, d *record.DatasetItem, begins bool) error {
-	set := d.Part()
-	for _, g := range []struct {
-		noun      string
-		published bool
-		seers     access.Audience
-	}{{"published run", true, d.Scope().Audience}, {"unpublished run", false, access.Owners}} {
-		runs, err := c.CountRuns(ctx, d.ID, g.noun, func(r *record.RunItem) bool {
-			return r.ListedID() != "" && !r.Access.Blinded && r.Access.Published == g.published && (g.published || !r.Unregistered())
-		})
-		if err != nil {
-			return err
+	var published, unpublished int
+	sources := records.Of(record.KindDataset, d.ID, record.KindRun)
+	exact, err := EachCounted(ctx, c, sources, func(r *record.RunItem) bool {
+		switch {
+		case r.ListedID() == "", r.Access.Blinded:
+		case r.Access.Published:
+			published++
+		case !r.Unregistered():
+			unpublished++
 		}
-		if runs == "" {
-			continue
-		}
-		who := problem.Sentence("Who sees the scores of %s on %s now", runs, set)
-		if begins {
-			c.EffectOfAudience("/v1/datasets/"+d.ID, who, g.seers, access.Organizers)
-		} else {
-			c.EffectOfAudience("/v1/datasets/"+d.ID, who, access.Organizers, g.seers)
-		}
+		return published+unpublished < maxCounted
+	})
+	if err != nil {
+		return err
 	}
+	tell := func(n int, noun string, seers access.Audience) {
+		if n == 0 && exact {
+			return
+		}
+		who := problem.Sentence("Who sees the scores of %s on %s now", Counted(n, exact, noun), d.Part())
+		before, after := seers, access.Organizers
+		if !begins {
+			before, after = after, before
+		}
+		c.EffectOfAudience("/v1/datasets/"+d.ID, who, before, after)
+	}
+	tell(published, "published run", d.Scope().Audience)
+	tell(unpublished, "unpublished run", access.Owners)
 	return nil
 }
 

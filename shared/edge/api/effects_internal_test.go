@@ -39,6 +39,20 @@ func TestCountRuns_ReadsABoundedNumber(t *testing.T) {
 	}
 }
 
+// TestEffectsOfWithholding_ReadsEachRunOnce counts published and unpublished runs in one reading.
+func TestEffectsOfWithholding_ReadsEachRunOnce(t *testing.T) {
+	s := recordtest.OpenStore(t, embedded.Options{})
+	d := recordtest.New(t, s).Task().Dataset(recordtest.Labels("Accuracy"))
+	d.Run("ann", recordtest.Published)
+	d.Run("ann")
+	d.Run("ben", recordtest.Blinded)
+	c := &Call{preview: &preview{}}
+	c.Store = s
+	if err := c.effectsOfWithholding(t.Context(), d.DatasetItem, true); err != nil || len(c.effects) != 2 || c.preview.read != 3 {
+		t.Errorf("%+v after reading %d runs (%v), want 2 effects after 3", c.effects, c.preview.read, err)
+	}
+}
+
 // queries is a store that counts queries.
 type queries struct {
 	store.Store

@@ -72,8 +72,8 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string, numbers Num
 		return fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
 	case n < len(parts) && bytes.Contains(line, []byte(`\t`)):
 		return "; it has tabs as two characters, a backslash and a t: write tabs, as printf does"
-	case n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1:
-		return "; it looks like CSV or JSON: convert it to the format of TREC, with spaces or tabs between the fields"
+	case n == 1:
+		return causeOfOne(line)
 	case n == 4 && n < len(parts) && graded && !isRun:
 		return "; it looks like one of qrels, which are ground truth and not a run"
 	case n == len(parts)-1:
@@ -84,6 +84,20 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string, numbers Num
 		if cause := tooManyInQrels(line); cause != "" {
 			return "; " + cause
 		}
+	}
+	return ""
+}
+
+// causeOfOne names the likely cause why a line has only one field, in a clause that begins with a semicolon. It begins with a comma if the
+// file may have another format, and is empty if nothing divides the field.
+func causeOfOne(line []byte) string {
+	commas := bytes.Count(line, []byte{','})
+	semicolons := bytes.Count(line, []byte{';'})
+	switch {
+	case max(commas, semicolons) > 1:
+		return "; it looks like CSV or JSON: convert it to the format of TREC, with spaces or tabs between the fields"
+	case commas+semicolons > 0: // a topic and a document, or an id and a label
+		return ", with spaces or tabs between them, and neither commas nor semicolons"
 	}
 	return ""
 }

@@ -279,10 +279,7 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 		if _, known := first.values[name]; known {
 			continue
 		}
-		var value any
-		if json.Unmarshal(raw, &value) != nil {
-			value = string(raw)
-		}
+		value := valueOf(raw)
 		first.values[name] = value
 		if value == nil {
 			nulls = append(nulls, name)
@@ -292,6 +289,20 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 	}
 	first.names = append(first.names, nulls...)
 	return first, true
+}
+
+// valueOf decodes the raw value of a member. It decodes nothing inside arrays and objects, which can be large: of these only the type
+// counts. It returns a value with faults as text.
+func valueOf(raw []byte) (value any) {
+	switch {
+	case bytes.HasPrefix(raw, []byte("[")) && json.Valid(raw):
+		return []any{}
+	case bytes.HasPrefix(raw, []byte("{")) && json.Valid(raw):
+		return map[string]any{}
+	case json.Unmarshal(raw, &value) != nil:
+		return string(raw)
+	}
+	return value
 }
 
 // commentLines matches the comments at the start of a file in the format of TREC.

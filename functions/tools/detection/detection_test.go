@@ -35,3 +35,27 @@ func TestOf_TakesLinearTime(t *testing.T) {
 func file(text string) scoring.File {
 	return scoring.File{Name: "file", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
+
+// TestOf_AllocatesLittle guesses the formats of objects with many lists and objects in their members, which the guess need not decode.
+func TestOf_AllocatesLittle(t *testing.T) {
+	const n = 100_000
+	for name, member := range map[string]string{
+		"lists":         `"label":[` + strings.Repeat("[],", n) + `[]]`,
+		"objects":       `"label":[` + strings.Repeat("{},", n) + `{}]`,
+		"spans":         `"spans":[` + strings.Repeat(`{"start":1,"end":2},`, n) + `{}]`,
+		"a long span":   `"spans":[[` + strings.Repeat("[],", n) + `[]]]`,
+		"other members": `"label":"a","more":{"x":[` + strings.Repeat("[],", n) + `[]]}`,
+	} {
+		object := file(`{"id":"1",` + member + "}\n")
+		for _, kind := range []measure.Kind{"", measure.Multilabel, measure.Spans} {
+			allocations := testing.AllocsPerRun(1, func() {
+				if _, err := detection.Of(kind, object); err != nil {
+					t.Error(err)
+				}
+			})
+			if allocations > n/10 {
+				t.Errorf("the guess of %s for the kind %q takes %v allocations", name, kind, allocations)
+			}
+		}
+	}
+}

@@ -61,12 +61,13 @@ func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
 // isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects or arrays
 // is accepted. Otherwise the first element must look like a span.
 func isSpanList(value []byte, known bool) bool {
-	var list []json.RawMessage
-	if json.Unmarshal(value, &list) != nil || list == nil {
+	if !bytes.HasPrefix(value, []byte("[")) || !json.Valid(value) {
 		return false
 	}
-	nested := len(list) == 0 || list[0][0] == '{' || list[0][0] == '['
-	return known && nested || len(list) > 0 && isSpan(list[0])
+	for first := range fields.Elements(value) {
+		return isSpan(first) || known && (first[0] == '{' || first[0] == '[')
+	}
+	return known
 }
 
 // isSpan reports whether a JSON value looks like a span: an object with a start and an end, or an array of two whole numbers and a text, as
@@ -76,8 +77,17 @@ func isSpan(value []byte) bool {
 	if json.Unmarshal(value, &object) == nil {
 		return object.Start != nil && object.End != nil
 	}
+	if !bytes.HasPrefix(value, []byte("[")) {
+		return false
+	}
 	var array []any
-	if json.Unmarshal(value, &array) != nil || len(array) != 3 {
+	for element := range fields.Elements(value) {
+		if len(array) == 3 {
+			return false
+		}
+		array = append(array, valueOf(element))
+	}
+	if len(array) != 3 {
 		return false
 	}
 	if _, isText := array[0].(string); isText { // the type comes first

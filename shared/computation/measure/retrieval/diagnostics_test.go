@@ -79,8 +79,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 		"blank": {"\n\r\n", []string{"r error: the file is empty or has no lines…"}},
 		"too few": {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{
 			"r:2 error: the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag…", "r:3 error: the line has only 1 of 6 fields…"}},
-		"topics and documents in CSV": {"topic,document\nt,a\nt,b\n", []string{"r:1 error: the line has only 1 of 6 fields: topic, Q0, document, " +
-			"rank, score and tag, with spaces or tabs between them, and neither commas nor semicolons (lines 1 to 3)"}},
+		"topics and documents in CSV": {"topic,document\nt,a\nt,b\n", []string{"r:1 error: the line has only 1 of 6 fields: topic, Q0, " +
+			"document, rank, score and tag, with spaces or tabs between them, and neither commas nor semicolons (lines 1 to 3)"}},
 		"text as score": {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{
 			`r:1 error: the score "abc" is not a number; the fifth field is the score…`, `r:2 error: the score "1x"…`,
 			`r:3 error: the score "1,5"…`}},

@@ -104,7 +104,8 @@ func applyFile(c *call) {
 	c.print(append([]step{}, a.steps...), lines...)
 	c.err = cmp.Or(failure, c.err)
 	if a.outdated && c.yes("dry-run") {
-		c.note("Some sentences about datasets assume the task as it is now. Without --dry-run, the task changes first, so they can differ.")
+		c.note("The consequences for datasets are those with the task as it is now. Without --dry-run, the task changes first, so they can " +
+			"differ.")
 	}
 }
 
@@ -304,6 +305,7 @@ func (a *applying) preview(s *step, p preview, has object) {
 	if has != nil {
 		s.Members = slices.DeleteFunc(s.Members, func(name string) bool { return same(has[name], p.Resource[name]) })
 	}
+	a.outdated = a.outdated || a.changesRules()
 	for _, e := range p.Effects {
 		isNew := e.Before == "" && e.After != ""
 		if e.Kind == "audit" || e.Subject == record.MadeAudits || isNew {
@@ -313,7 +315,6 @@ func (a *applying) preview(s *step, p preview, has object) {
 		if a.dry || !isUsage && e.Kind != "advice" {
 			s.Effects = append(s.Effects, a.words.text(e.Text))
 		}
-		a.outdated = a.outdated || !isUsage && a.changesRules()
 	}
 }
 

@@ -49,7 +49,7 @@ func TestApply_OfATaskWithItsDatasets(t *testing.T) {
 	olga.want(done, "apply", olga.write("birds.yaml", private))
 	const task = `Who sees the task "Birds": the organizers and the teams that they accepted → everyone.`
 	const truth = "Who gets the truth files: the organizers → "
-	const note = "Some sentences about datasets assume the task as it is now."
+	const note = "The consequences for datasets are those with the task as it is now."
 	file := olga.write("birds.yaml", private+"    truthsPublic: true\n")
 	if got := olga.says(done, []string{truth}, "apply", "--dry-run", file); strings.Contains(got, note) {
 		t.Errorf("a dry run that does not change the task says\n%s", got)
@@ -59,4 +59,23 @@ func TestApply_OfATaskWithItsDatasets(t *testing.T) {
 	if got := olga.says(done, []string{task, truth + "everyone."}, "apply", file); strings.Contains(got, note) {
 		t.Errorf("after the change it says\n%s", got)
 	}
+}
+
+// TestApply_OfAnEarlierCloseOfTheTask moves the close of a task, and drops the own close of its dataset. With the stored task, the dataset
+// would close at the same time, so the dry run has no sentence about it.
+func TestApply_OfAnEarlierCloseOfTheTask(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("labels.csv", "id,label\n1,a\n2,b\n")
+	file := func(year, closesAt string) string {
+		return olga.write("birds.yaml", strings.Replace(labelsFile, "2099", year, 1)+"    submissions: {closesAt: "+closesAt+"}\n")
+	}
+	olga.want(done, "apply", file("2099", `"2099-01-01T00:00:00Z"`))
+	const closes = `Submissions to "Songs" close at 20`
+	const note = "The consequences for datasets are those with the task as it is now."
+	moved := file("2098", "null")
+	if got := olga.says(done, []string{note}, "apply", "--dry-run", moved); strings.Contains(got, closes) {
+		t.Errorf("the dry run says\n%s", got)
+	}
+	olga.says(done, []string{closes}, "apply", moved)
 }

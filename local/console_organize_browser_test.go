@@ -126,7 +126,7 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 }
 
 // TestConsole_TellsTeamsOfExceptions grants a team a later close and one run. The team must see both on each screen with its quota, until
-// others can submit as long.
+// others can submit as long. After that, only the run can be granted again when the exception is withdrawn.
 func TestConsole_TellsTeamsOfExceptions(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -146,6 +146,12 @@ func TestConsole_TellsTeamsOfExceptions(t *testing.T) {
 		map[string]any{"submissions": map[string]any{"closesAt": "2100-01-02T00:00:00Z"}}, nil)
 	p.returnOften()
 	p.Sees("The organizers granted your team 1 run more in 24 hours")
+	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	organizer.Press("Withdraw: Ill")
+	organizer.Sees("The exception is withdrawn.")
+	organizer.Press("Undo")
+	organizer.Sees("Undone.")
+	organizer.Sees("Granted: 1 run more in 24 hours, over all datasets together.")
 }
 
 // TestConsole_TakesTheFormatOfTheFile chooses a CSV file for labels. The faults of the file before must disappear.

@@ -49,9 +49,10 @@ export function RunActions({
     await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, lost ? undefined : undo);
   };
   const name = nameOf(r);
+  const markable = r.state === "completed" && marked <= most; // after it was unmarked
   const toggleFinal = (): Promise<void> =>
     r.final
-      ? act({ final: null }, `${name} is no longer final.`, { final: true })
+      ? act({ final: null }, `${name} is no longer final.`, markable ? { final: true } : undefined)
       : act({ final: true }, `${name} is final.`, { final: null });
   const mark = r.final ? "Unmark as final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (

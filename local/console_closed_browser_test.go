@@ -87,23 +87,33 @@ func TestConsole_SaysWhatInvitationsToATeamGive(t *testing.T) {
 	organizer.lacks("Invite a member")
 }
 
-// TestConsole_AcceptsTermsForTheTeamThatIsJoined joins a team that has not accepted changed terms. Who joins accepts them for the team.
+// TestConsole_AcceptsTermsForTheTeamThatIsJoined joins a team that has not accepted changed terms. Users who join accept them for the team.
+// If that is refused, they have joined all the same, and are asked again.
 func TestConsole_AcceptsTermsForTheTeamThatIsJoined(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
 	owner, ada := s.token(t, "owner"), s.token(t, "ada")
 	task, team, _ := s.twoDatasets(t)
 	var invitation struct{ Secret string }
-	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
+	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{"uses": 2}, &invitation)
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
-	p := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
-	p.signIn("zoe")
-	p.Sees("Cite us.")
-	p.Fill("I accept these terms", "true")
-	p.Press("Join")
-	p.Await(`/^#\/tasks\/.*\/team$/.test(location.hash)`)
-	p.Sees("Members")
-	p.lacks("Your team can submit only after it has accepted them.")
+	join := func(user, before string) *consolePage {
+		t.Helper()
+		p := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
+		p.signIn(user)
+		p.Sees("Cite us.")
+		browsertest.Evaluate[any](p.Page, before)
+		p.Fill("I accept these terms", "true")
+		p.Press("Join")
+		p.Await(`/^#\/tasks\/.*\/team$/.test(location.hash)`)
+		p.Sees("Members")
+		return p
+	}
+	p := join("eve", `{ const real = fetch; window.fetch = request => request.method === "PATCH"
+? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
+	p.Sees("Your team can submit only after it has accepted them.")
+	p = join("zoe", "null")
+	p.lacksText("Your team can submit only after it has accepted them.")
 	var r struct{ AcceptedTerms int64 }
 	s.get(t, ada, team, &r)
 	if r.AcceptedTerms != 1 {

@@ -41,9 +41,6 @@ export function termsNotice({ acceptedTerms, quota }: Asked, now = Date.now()): 
   return `${asked} ${effect} One member accepts for all.`;
 }
 
-/** ofChangedTerms reports whether a request was refused because its terms are not the present ones. */
-export const ofChangedTerms = (error: unknown): boolean => (toProblem(error).document.errors ?? []).some(ofTerms);
-
 /** ofTerms reports whether a fault concerns accepted terms, of a registration or of one inside another body. */
 const ofTerms = (e: { pointer: string }): boolean => e.pointer.endsWith("/acceptedTerms");
 
@@ -57,7 +54,7 @@ export async function withNewTerms<T>(request: Promise<T>, reload: () => Promise
   } catch (error) {
     const problem = toProblem(error);
     const errors = problem.document.errors ?? [];
-    if (!ofChangedTerms(error)) throw error;
+    if (!errors.some(ofTerms)) throw error;
     await reload();
     throw new Problem({
       ...problem.document,

@@ -5,7 +5,7 @@ import { type Problem, toProblem } from "../problem";
 import { refresh } from "../refresh";
 import { go } from "../route";
 import { useSession } from "../session";
-import { ofChangedTerms, withNewTerms } from "../terms";
+import { withNewTerms } from "../terms";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Busy, Failure, Heading } from "../ui/show";
@@ -80,12 +80,13 @@ function Accept({ secret }: { secret: string }) {
   );
 }
 
-/** accept accepts terms of the task for the team that the reader has joined. If they have changed, the page of the team asks again. */
+/**
+ * accept accepts terms of the task for the team that the reader has joined. If that fails, the reader has joined all the
+ * same, and the page of the team asks for the terms again.
+ */
 const accept = ({ taskId = "", registrationId = "" }: Offer, acceptedTerms: number): Promise<unknown> =>
   patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId, registrationId }, { acceptedTerms }).catch(
-    error => {
-      if (!ofChangedTerms(error)) throw error;
-    },
+    () => undefined,
   );
 
 function Said({ of: offer }: { of: Offer }) {

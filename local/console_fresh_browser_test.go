@@ -210,6 +210,21 @@ func TestConsole_ClaimsNothingBeforeItIsRead(t *testing.T) {
 	}
 }
 
+// TestConsole_SaysThatAListCannotBeRead refuses the submissions that the steps of a task come from. The screen must say so, and not seem to
+// read them.
+func TestConsole_SaysThatAListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "owner", "/nothing")
+	p.Sees("There is nothing here")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/submissions")
+? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/edit")
+	p.Sees("This is refused.")
+	p.Await(`document.querySelector("main [aria-busy=true]") === null`)
+}
+
 // TestConsole_ShowsNothingOlderThanTheArrival returns to a screen that was read before the dataset closed.
 func TestConsole_ShowsNothingOlderThanTheArrival(t *testing.T) {
 	t.Parallel()

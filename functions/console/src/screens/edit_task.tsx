@@ -10,7 +10,7 @@ import { truthState } from "../stage";
 import { baselineAt, headingOf, type Step, stepsOf, truthWords } from "../task_steps";
 import { Delete } from "../ui/delete";
 import { Effects, Form } from "../ui/form";
-import { Action, Busy, Items, Listed, Tag } from "../ui/show";
+import { Action, Busy, Failure, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { mergePatch, type Values } from "../ui/values";
@@ -58,7 +58,9 @@ function Editor({ task }: OfTask) {
   const steps = datasets.items && evaluated && stepsOf(task, datasets.items, evaluated);
   return (
     <>
-      {steps ? <Left task={task} steps={steps} /> : <Busy />}
+      {steps && <Left task={task} steps={steps} />}
+      {!steps && !(datasets.error || submissions.error || runs.error) && <Busy />}
+      {!submissions.items && submissions.error && <Failure of={submissions.error} retry={submissions.reload} />}
       <Datasets task={task} of={datasets} />
       <section aria-labelledby="baseline">
         <h3 id="baseline">Baseline</h3>

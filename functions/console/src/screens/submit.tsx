@@ -176,7 +176,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
       )}
       <p class="empty">
         {others
-          ? `No dataset of the task takes ${formsOf([type])} of your team now.`
+          ? `No dataset of the task takes ${formsOf([type])}${baseline ? "" : " of your team"} now.`
           : "You can submit to no dataset of the task now."}
       </p>
     </>

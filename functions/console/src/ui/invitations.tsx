@@ -130,7 +130,7 @@ export function Invitations({ to, what, notice, closed }: Props) {
 }
 
 type OfTeam = {
-  of: Pick<Schemas["Registration"], "taskId" | "id" | "state" | "members" | "closedAt">;
+  of: Pick<Schemas["Registration"], "taskId" | "id" | "state" | "closedAt">;
   task: Schemas["Task"];
   /** organizes says that the reader is an organizer of the task, who can accept the team. */
   organizes?: boolean;

@@ -60,7 +60,8 @@ export function GoneFrom({ taskId, title }: { taskId: string; title: string }) {
     <TaskFrame taskId={taskId} title={title} at="/gone">
       {() => (
         <p class="empty" role="status">
-          This {title.toLowerCase()} was deleted, or is no longer shown to you. Only the organizers can restore it.
+          This {title.toLowerCase()} was deleted, or is no longer shown to you. The organizers can restore it from the{" "}
+          <a href={`#/trash?task=${taskId}`}>trash</a> if it was deleted.
         </p>
       )}
     </TaskFrame>

@@ -312,16 +312,24 @@ var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 // format can have commas, so such a line can look like CSV.
 func isRanking(head []byte) bool {
 	line := firstLine(commentLines.ReplaceAll(head, nil))
-	columns := bytes.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	return len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0"))
+	at := 0
+	for column := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		if at == 1 {
+			return bytes.EqualFold(column, []byte("Q0"))
+		}
+		at++
+	}
+	return false
 }
 
 // hasNumber reports whether one of the words in the line is a number.
 func hasNumber(line []byte) bool {
-	return slices.ContainsFunc(bytes.Fields(line), func(word []byte) bool {
-		_, err := strconv.ParseFloat(string(word), 64)
-		return err == nil
-	})
+	for word := range bytes.FieldsSeq(line) {
+		if _, err := strconv.ParseFloat(string(word), 64); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isArray reports whether a text begins with a JSON array that has no other text behind it on its last line. The array may be cut

@@ -139,7 +139,7 @@ func (t *transition) refund() error {
 			return err
 		}
 	}
-	if !run.Counted && !run.Final {
+	if !run.Counted && !losesMark(run) {
 		return nil
 	}
 	a, err := t.allowance()
@@ -154,16 +154,19 @@ func (t *transition) refund() error {
 	return nil
 }
 
-// giveBack adds to the transaction that the run no longer counts in the allowance. A run without an evaluation also loses its mark as
-// final, so that the team can mark another run. A run with an evaluation keeps the mark: it fails by the organizers' change, and the team
-// may no longer be able to choose when the run completes again.
+// losesMark reports whether the run loses its mark as final when it ends without a result, so that the team can mark another run. A run
+// with an evaluation keeps the mark: it fails by the organizers' change, and the team may no longer be able to choose when the run
+// completes again.
+func losesMark(run *record.RunItem) bool { return run.Final && len(run.Evaluations) == 0 }
+
+// giveBack adds to the transaction that the run no longer counts in the allowance, and the loss of its mark as final.
 func (t *transition) giveBack(a *record.Allowance) {
 	run := t.run
 	if run.Counted {
 		run.Counted = false
 		a.Refund(run.DatasetID, run.ID)
 	}
-	if len(run.Evaluations) == 0 {
+	if losesMark(run) {
 		run.Final = false
 		a.Unmark(run.DatasetID, run.ID)
 	}

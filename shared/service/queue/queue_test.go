@@ -241,6 +241,13 @@ func TestEnd_WithoutAResultTakesTheMarkAsFinal(t *testing.T) {
 	f.reevaluate(r.ID)
 	ends["failed"](f, f.run(r.ID))
 	check(f, r.ID, true)
+	version := recordtest.Get[record.Allowance](t, f.Store, f.allowance).Version
+	f.changeTruth()
+	f.reevaluate(r.ID)
+	ends["failed"](f, f.run(r.ID))
+	if a := recordtest.Get[record.Allowance](t, f.Store, f.allowance); a.Version != version {
+		t.Errorf("a run that did not count and keeps its mark changed the allowance of its team from version %d to %d", version, a.Version)
+	}
 	f.changeTruth()
 	f.reevaluate(r.ID)
 	_, err = f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(f.lease()), f.outcome(f.truth))

@@ -51,13 +51,13 @@ type tried struct {
 	before *float64 // the value on the leaderboard
 	after  *float64
 	fault  string // the first error, or "" if the run can be evaluated
-	public bool   // the run has an error that does not depend on the ground truth
+	public bool   // the run has an error that does not depend on the ground truth; unknown, and false, without NextTruthFailure
 	ended  bool   // the run was evaluated
 }
 
 // team names the run's team, for organizers.
 func (r *tried) team() string {
-	if r.run.Access.Baseline {
+	if r.run.Unregistered() {
 		return "the organizers"
 	}
 	return r.run.Access.TeamName(r.run.Team)
@@ -80,7 +80,7 @@ var errTrialOver = errors.New("the trial has used up its steps")
 
 // noteTrial adds to a preview how many runs the changed ground truth would fail, how many failed runs would complete, and how the order of
 // the leaderboard changes.
-func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents, of *record.TaskItem) error {
+func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents, task *record.TaskItem) error {
 	effect := api.Consequence{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
 	switch {
 	case changed.Evaluator.Kind == record.EvaluatorWorker:
@@ -91,11 +91,10 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 			"are too large, or arrive after the change."))
 		return nil
 	}
-	d := old.Submissions
 	t := trial{
 		shown:   old.Board().Evaluator,
 		next:    changed.Evaluator,
-		limited: d.PerDay+d.Total > 0 || of != nil && of.Submissions.PerDay+of.Submissions.Total > 0,
+		limited: old.Submissions.LimitsRuns() || task != nil && task.Submissions.LimitsRuns(),
 	}
 	if err := t.choose(ctx, c, old); err != nil || len(t.runs) == 0 {
 		return err
@@ -205,11 +204,13 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 		}
 		if fault := measure.FirstError(scored.Diagnostics); fault != nil {
 			r.fault = fault.Message
-			public, err := scored.Validate(ctx, files(r.run))
-			if err != nil {
-				return err
+			if r.run.NextTruthFailure != nil { // Only such a run can stay completed, see completesAnyway.
+				public, err := scored.Validate(ctx, files(r.run))
+				if err != nil {
+					return err
+				}
+				r.public = measure.HasErrors(public)
 			}
-			r.public = measure.HasErrors(public)
 		} else {
 			r.after = scored.Result.Measures[d.Evaluator.PrimaryMeasure]
 		}

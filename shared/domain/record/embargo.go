@@ -26,6 +26,9 @@ type DatasetSubmissions struct {
 	Total    int      `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs on the dataset that a team may have in all, of those that the task allows; 0: no limit of its own"`
 }
 
+// LimitsRuns reports whether the dataset has a quota of its own.
+func (s *DatasetSubmissions) LimitsRuns() bool { return s.PerDay+s.Total > 0 }
+
 // Window returns when runs on the dataset can be submitted. Each instant is the dataset's own or, without one, the task's.
 func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) { return d.window(&t.Submissions) }
 

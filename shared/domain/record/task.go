@@ -51,6 +51,9 @@ type SubmissionRules struct {
 	Types    []SubmissionType `json:"types" required:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
 }
 
+// LimitsRuns reports whether the rules have a quota.
+func (r *SubmissionRules) LimitsRuns() bool { return r.PerDay+r.Total > 0 }
+
 // TaskDraft holds the members of a task that clients write.
 type TaskDraft struct {
 	OrganizerID  string            `json:"organizerId" maxLength:"26" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`

@@ -169,12 +169,16 @@ func (p *preview) addEffect(ctx context.Context, written any, stored store.Item)
 		if err != nil {
 			return err
 		}
+		more := int64(r.Total - was.Total)
+		if more == 0 {
+			return nil
+		}
 		limited, err := p.isLimited(ctx, was, r)
 		if err != nil {
 			return err
 		}
 		if limited {
-			p.count(EffectQuota, "/v1/tasks/"+r.TaskID, int64(r.Total-was.Total))
+			p.count(EffectQuota, "/v1/tasks/"+r.TaskID, more)
 		}
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
@@ -196,10 +200,10 @@ func (p *preview) addEffect(ctx context.Context, written any, stored store.Item)
 	return nil
 }
 
-// isLimited reports whether a quota limits the runs that an allowance counts otherwise: of the task, or of their dataset.
+// isLimited reports whether the task has a quota, or one of the datasets of whose runs the allowances count different numbers.
 func (p *preview) isLimited(ctx context.Context, was, is *record.Allowance) (bool, error) {
 	t, err := records.Get[record.TaskItem](ctx, p, store.Strong, record.TaskKey(is.TaskID))
-	if err != nil || t != nil && t.Submissions.PerDay+t.Submissions.Total > 0 {
+	if err != nil || t != nil && t.Submissions.LimitsRuns() {
 		return err == nil, err
 	}
 	var changed []string
@@ -209,7 +213,7 @@ func (p *preview) isLimited(ctx context.Context, was, is *record.Allowance) (boo
 		}
 	}
 	sets, err := records.GetExisting[record.DatasetItem](ctx, p, store.Strong, changed, record.DatasetKey)
-	return slices.ContainsFunc(sets, func(d *record.DatasetItem) bool { return d.Submissions.PerDay+d.Submissions.Total > 0 }), err
+	return slices.ContainsFunc(sets, func(d *record.DatasetItem) bool { return d.Submissions.LimitsRuns() }), err
 }
 
 // decoded returns the record in the item. The record has the type of like. If the item is missing, the record is zero.

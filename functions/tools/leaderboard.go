@@ -293,13 +293,13 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 	return nil
 }
 
-// test returns p of two entries, by the values of the topics that both have.
+// test returns p of two entries, by the values of the topics that both have. It sets shifted and untested if a t-test is not defined for
+// them.
 func (out *LeaderboardOutput) test(a, b []float64) float64 {
-	if out.hidden && significance.Binary(a) && significance.Binary(b) {
-		return roundedP(a, b)
+	if !out.hidden || !significance.Binary(a) || !significance.Binary(b) { // otherwise McNemar's test
+		out.shifted = out.shifted || significance.Shifted(a, b)
+		out.untested = out.untested || len(a) < 2
 	}
-	out.shifted = out.shifted || significance.Shifted(a, b)
-	out.untested = out.untested || len(a) < 2
 	if out.hidden {
 		return roundedP(a, b)
 	}

@@ -195,7 +195,7 @@ func TestComputation_AdvisesOnlyATokenizerThatHeals(t *testing.T) {
 func TestComputation_WarnsOfTextsWithoutWords(t *testing.T) {
 	const ascii = "2 of 4 texts have no word for ROUGE2, which counts only the letters a to z and digits; ROUGE2(tokenize=unicode) " +
 		"counts words of all scripts, which 1 of them has"
-	const other = "1 of 4 texts has no word for ROUGEL, which counts letters and digits"
+	const other = "1 of 4 texts has no word for ROUGEL(tokenize=unicode), which counts letters and digits"
 	content := strings.Join([]string{`{"id":1,"text":"\u043c\u0438\u0440"}`, `{"id":2,"text":"peace"}`, `{"id":3,"text":"?!"}`, `{"id":4,"text":" "}`},
 		"\n")
 	file := func() []measure.File { return []measure.File{measuretest.File("f", content)} }

@@ -18,7 +18,7 @@ type wordless struct {
 }
 
 type wordlessCounter struct {
-	measure string // the first measure with the tokenizer
+	measure string // the first measure with the tokenizer, which its text names unless it is the usual one
 	unicode bool   // the tokenizer
 	found   int
 	healed  int // of these texts, how many have a word in any script
@@ -29,7 +29,11 @@ func newWordless(asked []measure.Measure) predictions.TextInspector {
 	for _, unicode := range []bool{false, true} {
 		for _, m := range asked {
 			if strings.HasPrefix(m.Name, "ROUGE") && rougeTokensOf(m).unicode == unicode {
-				w.counters = append(w.counters, wordlessCounter{measure: m.Name, unicode: unicode})
+				name := m.Name
+				if unicode {
+					name += "(tokenize=unicode)"
+				}
+				w.counters = append(w.counters, wordlessCounter{measure: name, unicode: unicode})
 				break
 			}
 		}

@@ -192,11 +192,11 @@ func (b *workBuilder) unservableReason(now time.Time) string {
 		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated " +
 			"automatically."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
-		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does " +
-			"not count in the quota."
+		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; no quota " +
+			"counts this run."
 	case b.run.State == record.Running && b.run.Work() == record.ExecuteRepository && !b.dataset.Builds:
-		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; this run does not count " +
-			"in the quota."
+		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; no quota counts this " +
+			"run."
 	default:
 		return ""
 	}

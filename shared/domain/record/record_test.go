@@ -313,7 +313,7 @@ func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
 		r := &record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: []string{record.NewID(noon)}}
 		r.Access.RegistrationID, r.Access.Baseline = registration, registration == ""
 		notice := r.For(recordtest.SightOf(r, access.Owner)).Notice
-		if !strings.Contains(notice, "failed when it was evaluated again") || strings.Contains(notice, "no longer counts") != counts {
+		if !strings.Contains(notice, "failed when it was evaluated again") || strings.Contains(notice, "No quota counts it.") != counts {
 			t.Errorf("of the registration %q: %s", registration, notice)
 		}
 	}

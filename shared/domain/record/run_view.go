@@ -21,7 +21,7 @@ func (r *RunItem) againNotice() string {
 		if r.Uncounted() {
 			return failed
 		}
-		return failed + " It no longer counts in the quota."
+		return failed + " No quota counts it."
 	case !r.State.Ended():
 		return "The run was completed before. It is evaluated again, after a change of the ground truth or the evaluator."
 	}

@@ -33,7 +33,7 @@ func TestRun_SpeaksOfATeamOnlyIfItHasOne(t *testing.T) {
 			Access: record.AccessAttributes{Blinded: true, Published: true}}, asOwner,
 			"shown to the user who submitted it and to others", "shown to its team and to others"},
 		{"failed again", record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: again}, asOwner,
-			"It failed when it was evaluated again", "It no longer counts in the quota."},
+			"It failed when it was evaluated again", "No quota counts it."},
 		{"failed again, and excluded by an exception", record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: again, Refunded: true},
 			asOwner, "It failed when it was evaluated again", "It failed when it was evaluated again"},
 		{"failed for others", record.RunItem{Run: record.Run{State: record.Failed}, Access: record.AccessAttributes{Published: true}}, asPublic,

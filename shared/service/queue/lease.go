@@ -237,8 +237,8 @@ func (t *transition) failAttempt(why string) error {
 		return t.requeue()
 	}
 	return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
-		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and "+
-			"tell the organizers if that fails too.",
+		"The run was begun %s and no attempt came to an end, at last because %s. No quota counts the run: submit it again, and tell "+
+			"the organizers if that fails too.",
 		plural.Count(run.Attempts, "time"), why)})
 }
 

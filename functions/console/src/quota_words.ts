@@ -97,10 +97,10 @@ function opening(q: Quota): Instant {
 /** nextAt returns when the dataset next takes a run of the team, if that is known. It assumes that the team accepts the terms. */
 function nextAt(q: Quota, now: number): Instant {
   const reason = q.open ? undefined : reasonOf(q, now);
-  if (reason === "early") return opening(q);
-  if (reason && reason !== "terms") return undefined;
-  const closed = q.nextAt && q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.nextAt);
-  return closed ? undefined : q.nextAt;
+  if (reason && reason !== "terms" && reason !== "early") return undefined;
+  const at = reason === "early" ? opening(q) : q.nextAt;
+  const closed = at && q.closesAt && Date.parse(q.closesAt) <= Date.parse(at);
+  return closed ? undefined : at;
 }
 
 /** isOver reports whether the dataset takes no more runs of the team: it has closed, or the team has used up its quota. */

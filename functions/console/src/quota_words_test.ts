@@ -92,6 +92,8 @@ test("a team that cannot submit now learns when it can", () => {
   assert.deepEqual(next({ ...early, opensAt: at, left: 0 }), { possible: false, at: undefined });
   assert.deepEqual(next({ ...early, opensAt: at, left: 0, nextAt: later }), { possible: false, at: later });
   assert.deepEqual(next({ ...early, opensAt: later, left: 0, nextAt: at }), { possible: false, at: later });
+  const brief = { ...early, opensAt: at, closesAt: later, left: 0, nextAt: later };
+  assert.deepEqual(next(brief), { possible: false, at: undefined }); // closes before a run is left
   assert.deepEqual(next({ ...used, nextAt: later, closesAt: at }), { possible: false, at: undefined });
   assert.deepEqual(next({ ...quota, open: false, closedReason: "late", closesAt: at }), {
     possible: false,

@@ -8,7 +8,6 @@ import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
 import { publishable, publishingVerb } from "../publishing_question";
-import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
@@ -181,25 +180,11 @@ const NothingHere = ({ elsewhere }: { elsewhere: Membership[] }) =>
     </p>
   );
 
-/** useStanding returns which runs of todos are marked as final, and which belong to rejected teams, once it is known. */
-function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?: boolean }) | undefined {
-  const runs = todos.filter(ofRun);
-  const ids = runs.map(t => t.runId!);
+/** useRejected returns which of the runs of todos belong to rejected teams, once it is known. */
+function useRejected(runs: Todo[]): ((t: Todo) => boolean) | undefined {
   const tasks = [...new Set(runs.map(t => t.taskId))].sort();
-  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
-  const finals = useSWR(
-    ids.length > 0 && ["finals", ids],
-    async () => {
-      const pages = chunks(ids, 50).map(some =>
-        read("/v1/evaluations", { query: { "filter[runId]": some, limit: 100, fields: ["runId", "final"] } }),
-      );
-      return new Set((await Promise.all(pages)).flatMap(p => p?.data.filter(e => e.final).map(e => e.runId) ?? []));
-    },
-    { keepPreviousData: true },
-  ).data;
-  return (
-    rejected && (t => ({ final: finals?.has(t.runId!), rejected: rejected.get(t.taskId)?.has(t.registrationId ?? "") }))
-  );
+  const teams = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
+  return teams && (t => teams.get(t.taskId)?.has(t.registrationId ?? "") ?? false);
 }
 
 function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
@@ -227,20 +212,22 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
       say(`${count(changed, "run")} ${changed === 1 ? "is" : "are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Problem(failed[0].problem!);
   };
-  const standing = useStanding(all.items ?? []);
+  const ofRuns = all.items?.filter(ofRun) ?? [];
+  const rejected = useRejected(ofRuns);
   const teams = chosen.filter(t => t.kind === "registration.pending");
   const runs = chosen.filter(ofRun);
   const completed = runs
     .filter(t => t.kind === "run.unreviewed")
     .map(t => ({
       ...t,
-      ...standing?.(t),
+      rejected: rejected?.(t),
       runId: t.runId!,
       datasetId: t.datasetId!,
     }));
   const published = publishable(completed);
-  const scores = useScores(all.items?.flatMap(t => (t.kind === "run.unreviewed" && t.runId) || []) ?? []);
-  const verb = publishingVerb(published.map(r => scores?.find(e => e.runId === r.runId)));
+  const scores = useScores(ofRuns.map(t => t.runId!));
+  const scoreOf = ({ runId }: Pick<Todo, "runId">) => scores?.find(e => e.runId === runId);
+  const verb = publishingVerb(published.map(scoreOf));
   return (
     <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>
       {items => (
@@ -257,7 +244,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 </Action>
               </>
             )}
-            {standing && scores && published.length > 0 && (
+            {rejected && scores && published.length > 0 && (
               <Action
                 plain
                 ask={() => question(verb, publish, completed)}
@@ -290,8 +277,8 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                     </>
                   )}{" "}
                   <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag>{" "}
-                  {standing?.(t).final && <Tag kind="good">final</Tag>}{" "}
-                  {ofRun(t) && standing?.(t).rejected && <Tag kind="bad">team rejected</Tag>}{" "}
+                  {ofRun(t) && scoreOf(t)?.final && <Tag kind="good">final</Tag>}{" "}
+                  {ofRun(t) && rejected?.(t) && <Tag kind="bad">team rejected</Tag>}{" "}
                   <span class="small quiet">
                     <bdi>{[t.taskName, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>
                     , {happened(t)}

@@ -29,9 +29,9 @@ repeat the command: it continues, and counts nothing that your team has submitte
 --again, and for a complete baseline, it makes a new submission. ` + stdinHelp
 
 const evalHelp = `Arguments after the files are measures: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
-with the first one by the measure that is named first: by the randomization test over topics, with
-Holm's correction. With --trec, names, flags and output are those of trec_eval 10, whose measures
-it has but for a few. ` + stdinHelp
+with the first one by the measure that is named first: by the randomization test over topics or
+examples, with Holm's correction. With --trec, names, flags and output are those of trec_eval 10, whose
+measures it has but for a few. ` + stdinHelp
 
 const stdinHelp = "A hyphen (-) in the place of a file is standard input."
 
@@ -134,7 +134,7 @@ var groups = []struct {
 				f.Bool("public", false, "when you are signed in: only what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")
 			}},
-		{use: "compare RUN RUN...", short: "Test whether runs differ, over topics", args: cobra.MinimumNArgs(2), run: online(compare),
+		{use: "compare RUN RUN...", short: "Test whether runs differ, over topics or examples", args: cobra.MinimumNArgs(2), run: online(compare),
 			flags: func(f *pflag.FlagSet) {
 				f.String("measure", "", "measure with values by topic, instead of the primary one")
 			}},

@@ -293,11 +293,10 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	s := useShared(t)
 	task, team, open := s.twoDatasets(t)
 	s.post(t, s.token(t, "bob"), task+"/registrations", map[string]any{"team": "Beavers"})
-	for _, user := range []string{"ada", "bob"} {
-		file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
-		file["datasetId"] = open
-		s.post(t, s.token(t, user), task+"/submissions", map[string]any{"type": "upload", "title": "Run of " + user, "files": []any{file}})
-	}
+	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
+	s.submitTo(t, "ada", task, open, "Run of ada")
+	final := s.submitTo(t, "bob", task, open, "Run of bob")
+	s.awaitRuns(t, s.token(t, "owner"), task)
 	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Press("Reject Otters")
 	p.Sees("It has 1 run, none marked as final.")
@@ -305,9 +304,10 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Sees("Otters rejected.")
 	p.Visit("/desk")
 	p.Sees("team rejected")
+	s.call(t, s.token(t, "bob"), http.MethodPatch, "/v1"+final, map[string]any{"final": true}, nil)
 	p.Fill("Select all 2", "true")
 	p.Press("Unblind and publish 1 run")
-	p.Sees("Unblind and publish 1 run of 1 team, none marked as final?")
+	p.Sees("Unblind and publish 1 run of 1 team, 1 marked as final?") // since the list was read
 	p.Sees("Everyone who sees the task will see the scores of 1 run. Left out: 1 run")
 	p.Press("Yes, go on")
 	p.Sees("1 run is published.")

@@ -100,8 +100,7 @@ func TestGetDeletion_NamesWhatToRestoreFirst(t *testing.T) {
 	checkRefusal(p, "tom", second, true, "")
 }
 
-// A run that was deleted before its task comes back after the task, because its submission was deleted with the task and is not in the
-// trash itself.
+// The submission of a run that was deleted before its task is in the trash with the task, so the task must be restored before the run.
 func TestGetDeletion_NamesTheTaskToRestoreFirst(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("tom", nil)

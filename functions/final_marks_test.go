@@ -11,9 +11,9 @@ import (
 	"assay/shared/edge/webpage"
 )
 
-// A waiting run that is marked as final takes the place of another one, and loses the mark when it is cancelled. Until then and afterwards
-// the leaderboard shows the last of the team's runs that has a result, and says so.
-func TestFinalRuns_OfACancelledRunFreeItsPlace(t *testing.T) {
+// A waiting run that is marked as final counts in the limit of final runs until it is cancelled. As it has no result, the leaderboard shows
+// the team's last run with a result, and says so.
+func TestFinalRuns_ACancelledRunIsNoLongerFinal(t *testing.T) {
 	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	done := f.dataset.Run("ada", recordtest.Published, recordtest.Public, recordtest.Value("nDCG@10", 0.5))
 	waiting := f.dataset.Run("ada", recordtest.Queued)

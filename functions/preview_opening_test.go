@@ -123,8 +123,8 @@ func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
 	checkPreviews(t, cases)
 }
 
-// TestPreview_SaysWhatAnExceptionLacks grants exceptions to teams that cannot submit by the exception alone, and refuses those that change
-// nothing.
+// TestPreview_SaysWhatAnExceptionLacks previews a later close for teams that need something else, too, before they can submit. A later
+// close that changes nothing is refused.
 func TestPreview_SaysWhatAnExceptionLacks(t *testing.T) {
 	later := func(f *phases) (string, string, map[string]any) {
 		return exceptionFor(map[string]any{"closesAt": f.in(2 * time.Hour)})(f)
@@ -183,7 +183,7 @@ func TestPreview_SaysWhatAnExceptionLacks(t *testing.T) {
 	f.grant(f.ada, map[string]any{"closesAt": f.in(4 * time.Hour), "datasetId": f.dataset.ID})
 }
 
-// TestPreview_SaysWhatMoreRunsLack grants more runs on a dataset to a team that still cannot submit to it.
+// TestPreview_SaysWhatMoreRunsLack previews more runs for a team that still cannot submit.
 func TestPreview_SaysWhatMoreRunsLack(t *testing.T) {
 	used := func(more func(f *phases)) func(*phases) {
 		return func(f *phases) {

@@ -212,8 +212,8 @@ func TestPreview_SaysWhichResultsStay(t *testing.T) {
 	})
 }
 
-// TestPreview_SaysOnlyWhatQuotasLimit previews changes where no quota limits runs, and names what others see of a team.
-func TestPreview_SaysOnlyWhatQuotasLimit(t *testing.T) {
+// TestPreview_SaysWhatOthersSee previews changes of the details of a team, of when reviews are published, and of the measure that ranks.
+func TestPreview_SaysWhatOthersSee(t *testing.T) {
 	team := func(body map[string]any) func(*phases) (string, string, map[string]any) {
 		return func(f *phases) (string, string, map[string]any) {
 			return http.MethodPatch, f.task.Path() + "/registrations/" + f.ada.ID, body
@@ -236,6 +236,10 @@ func TestPreview_SaysOnlyWhatQuotasLimit(t *testing.T) {
 		}, user: "ada", change: team(map[string]any{"team": "Otters", "affiliation": "Lake Lab"}), want: of()},
 	}
 	checkPreviews(t, cases)
+}
+
+// TestPreview_CountsOnlyWhatQuotasLimit previews a submission with and without quotas.
+func TestPreview_CountsOnlyWhatQuotasLimit(t *testing.T) {
 	f := newPhases(t)
 	submitted := func() (texts []string) {
 		file := servertest.Inline("run.txt", "q1 Q0 d1 1 2.0 tag\n")
@@ -259,6 +263,11 @@ func TestPreview_SaysOnlyWhatQuotasLimit(t *testing.T) {
 	if got := submitted(); !slices.Equal(got, want) {
 		t.Errorf("with quotas: %q, want %q", got, want)
 	}
+}
+
+// TestPreview_NamesTheSubmitterOfABaseline publishes the review of a baseline, which has no team.
+func TestPreview_NamesTheSubmitterOfABaseline(t *testing.T) {
+	f := newPhases(t)
 	baseline := f.dataset.Run(olga, recordtest.Baseline)
 	var p previewAnswer
 	f.Info.Mail = true

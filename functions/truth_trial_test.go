@@ -314,8 +314,8 @@ func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
 	}
 }
 
-// Of the runs that completed only because the team had no failures left, those fail whose values the team sees meanwhile, and those that
-// fail for reasons which do not depend on the truth.
+// A run that completed because its team had no failures left fails if the team sees its values meanwhile, or if the reason does not depend
+// on the ground truth.
 func TestTruthTrial_LimitsOnlyFailuresThatRevealTheTruth(t *testing.T) {
 	l := newLeaderboards(t)
 	l.newDataset(map[string]any{"split": "test", "truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n")}})

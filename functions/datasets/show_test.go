@@ -8,7 +8,8 @@ import (
 	"assay/shared/domain/record"
 )
 
-// TestShow_NamesTypesThatNoWorkerServes asks for a dataset before and after a worker was seen. Only organizers learn it, for baselines.
+// TestShow_NamesTypesThatNoWorkerServes asks for a dataset before and after a worker was seen. Only organizers, who submit baselines,
+// are told.
 func TestShow_NamesTypesThatNoWorkerServes(t *testing.T) {
 	f, path, _ := serveDataset(t)
 	if got := f.get("olga", path); !slices.Equal(got.UnservedTypes, []record.SubmissionType{record.ImageType}) || got.Withheld {

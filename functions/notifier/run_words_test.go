@@ -64,8 +64,8 @@ func TestMail_SaysThatOrganizersDeletedARun(t *testing.T) {
 	}
 }
 
-// A run that failed against a changed ground truth, and the change itself, are told as what they are. That runs wait for a worker is told
-// only as long as they do.
+// An e-mail says whether a run failed when it was evaluated again, and that a ground truth or evaluator changed. An e-mail about runs
+// without a worker is sent only while they wait.
 func TestMail_SaysWhatIsStillTrue(t *testing.T) {
 	f := newFixture(t)
 	f.User("ann", "olga")

@@ -157,8 +157,8 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 	})
 }
 
-// TestLeaderboard_GroupsOfEqualDifferences groups two runs by the values of topics. Differences that are equal but for rounding tell the
-// runs apart like differences that are nearly equal. One topic cannot.
+// TestLeaderboard_GroupsOfEqualDifferences compares two runs by the values of their topics. Differences that are equal except for rounding
+// distinguish the runs, like differences that are nearly equal. One topic does not.
 func TestLeaderboard_GroupsOfEqualDifferences(t *testing.T) {
 	const shifted = "Where two differ by the same value on each topic, the statistic is infinite and p is 0."
 	const untested = "Two with fewer than two common topics are not tested, and share a letter."

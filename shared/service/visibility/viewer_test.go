@@ -85,7 +85,8 @@ func TestRequire_NamesTheScopeThatATokenLacks(t *testing.T) {
 	c.Token = &access.Token{Scopes: access.ScopeRead}
 	v := &visibility.Viewer{Store: s.Store, Caller: c.Changing()}
 	err := v.Require(t.Context(), access.Owner|access.Organizer, task.Scope())
-	want := "insufficient-scope: The scopes of this access token (read) do not allow this. It takes a login, or an access token with the scope organize."
+	want := "insufficient-scope: The scopes of this access token (read) do not allow this. " +
+		"It takes a login, or an access token with the scope organize."
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

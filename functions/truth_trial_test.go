@@ -82,6 +82,30 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	}
 }
 
+// A second change of the truth, while runs wait to be evaluated against the first, concerns these runs too.
+func TestTruthTrial_CountsRunsThatWaitToBeEvaluatedAgain(t *testing.T) {
+	l := newLeaderboards(t)
+	l.enter("ada", "1,a\n2,b\n")
+	l.enter("bob", "1,a\n2,a\n")
+	cid := l.enter("cid", "1,b\n2,b\n")
+	l.changeTruth("1,b\n2,a\n")
+	if r := l.run("cid", cid); r.State != record.Queued {
+		t.Fatalf("the run is %s", r.State)
+	}
+	told, _ := l.evaluationEffects("1,a\n2,b\n")
+	if len(told) != 2 || told[0] != "The platform evaluates 3 runs again once the truth files are read." ||
+		told[1] != "The preview evaluated 3 runs, the best of the newest 3: none of them would fail." {
+		t.Errorf("while all runs wait: %q", told)
+	}
+	l.evaluate(cid)
+	l.submit("ada", servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", "id,label\n1,b\n2,a\n"))) // not evaluated yet
+	told, _ = l.evaluationEffects("1,b\n2,b\n3,b\n")
+	if len(told) != 2 || told[0] != "The platform evaluates 3 runs again once the truth files are read." ||
+		!strings.HasPrefix(told[1], "The preview evaluated 3 runs, the best of the newest 3: 3 of them would fail and leave") {
+		t.Errorf("while two runs wait: %q", told)
+	}
+}
+
 // The preview names no run as the best where two runs share the first rank, before or after the change.
 func TestTruthTrial_TellsTies(t *testing.T) {
 	l := newLeaderboards(t)

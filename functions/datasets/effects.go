@@ -92,9 +92,7 @@ func noteEvaluation(ctx context.Context, c *api.Call, of api.Consequence, old, c
 	if len(changed.Truths) == 0 {
 		return nil
 	}
-	runs, err := c.CountRuns(ctx, old.ID, "run", func(r *record.RunItem) bool {
-		return (r.State == record.Completed || r.State == record.Failed) && r.HasFiles()
-	})
+	runs, err := c.CountRuns(ctx, old.ID, "run", evaluatedAgain)
 	if runs == "" || err != nil {
 		return err
 	}
@@ -105,6 +103,15 @@ func noteEvaluation(ctx context.Context, c *api.Call, of api.Consequence, old, c
 	c.Effect(of, problem.Sentence("%s %s again once the truth files are read.", who, runs))
 	return noteTrial(ctx, c, old, changed, inline, t)
 }
+
+// evaluatedAgain reports whether a new ground truth makes the platform evaluate the run again. An earlier ground truth may have queued the
+// run again already. A run that has not been evaluated yet is evaluated for the first time.
+func evaluatedAgain(r *record.RunItem) bool {
+	return r.HasFiles() && (r.State == record.Completed || r.State == record.Failed || waitsAgain(r))
+}
+
+// waitsAgain reports whether the run was evaluated before, and its evaluation against an earlier new ground truth is not complete.
+func waitsAgain(r *record.RunItem) bool { return !r.State.Ended() && r.TruthVersion > 0 }
 
 // noteRules adds what a change of the dataset's window and quota means for teams.
 func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {

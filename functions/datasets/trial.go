@@ -37,7 +37,7 @@ const (
 // trial evaluates completed and failed runs against the ground truth of a changed dataset, and keeps nothing.
 type trial struct {
 	runs   []*tried         // completed runs come first
-	newest int              // completed runs that were found
+	newest int              // completed runs that were found, also those that wait to be evaluated again
 	shown  record.Evaluator // ranks the runs on the leaderboard
 	next   record.Evaluator // ranks them after the change
 	// limited reports whether the task or the dataset has a quota.
@@ -110,14 +110,15 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	return err
 }
 
-// choose takes the best of the newest completed runs, and the newest failed runs.
+// choose takes the best of the newest completed runs, and the newest failed runs. A completed run that waits to be evaluated again still
+// has its result on the leaderboard.
 func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	var runs []*record.RunItem
 	var failed []*tried
 	sources := records.Of(record.KindDataset, d.ID, record.KindRun)
 	_, err := records.List(ctx, c.Store, records.Selection{Sources: sources, Limit: trialRead}, nil, func(r *record.RunItem) (bool, error) {
 		switch {
-		case r.State == record.Completed && r.ListedID() != "":
+		case (r.State == record.Completed || waitsAgain(r)) && r.ListedID() != "":
 			runs = append(runs, r)
 		case r.State == record.Failed && r.HasFiles() && record.SizeOf(r.Files) <= trialBytes && len(failed) < trialFailed:
 			failed = append(failed, &tried{run: r})

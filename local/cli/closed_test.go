@@ -27,7 +27,7 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	for _, p := range []*person{tom, zoe} {
 		for _, flags := range [][]string{nil, {"--accept-terms"}} {
 			submit := append([]string{"submit", "Lake search", "Rivers=" + run}, flags...)
-			got := p.says(outside, []string{"Rivers takes no runs: closed 20"}, submit...)
+			got := p.says(outside, []string{"Rivers takes no runs: it closed at 20"}, submit...)
 			if strings.Contains(got, "Cite us") {
 				t.Errorf("terms are asked for after the close:\n%s", got)
 			}
@@ -56,7 +56,7 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	}
 	zoe.says(done, []string{"No dataset takes a run of them now."}, "runs")
 	apply("2099-01-01T00:00:00+01:00", "2020-01-01T00:00:00Z")
-	if got := zoe.says(outside, []string{"Rivers takes no runs: closed 20", "The team zoe waits for the organizers"}, "submit", "Lake search",
+	if got := zoe.says(outside, []string{"Rivers takes no runs: it closed at 20", "The team zoe waits for the organizers"}, "submit", "Lake search",
 		"Rivers="+run); strings.Contains(got, "Try:") {
 		t.Errorf("a team that waits is advised to submit after the close: %s", got)
 	}

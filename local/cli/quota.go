@@ -144,9 +144,6 @@ func takesNone(d object, of record.DatasetQuota, q record.Quota, form record.Sub
 	return ""
 }
 
-// whyClosed says why a dataset that is not open takes no runs of the team.
-func whyClosed(q record.DatasetQuota) string { return strings.TrimPrefix(takesRuns(q), "no, ") }
-
 // withheldScores says until when nobody but the organizers sees the scores of runs on a dataset. It is empty if their teams do at once.
 func withheldScores(q record.DatasetQuota, d object) string {
 	closes := d.text("scores") == string(record.ScoresAfterClose)
@@ -211,7 +208,7 @@ func (c *call) left(task object, datasets []object) (lines [][]string) {
 	return lines
 }
 
-// takesRuns says whether a dataset takes runs of the team, and until when.
+// takesRuns says in a cell whether a dataset takes runs of the team, and from or until when.
 func takesRuns(q record.DatasetQuota) string {
 	switch q.ClosedReason {
 	case "":

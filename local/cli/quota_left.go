@@ -23,9 +23,29 @@ func leftOf(q record.QuotaLeft) string {
 // leftNow returns how many runs are left for a dataset, or why it takes none. It is empty for an open dataset without a limit.
 func leftNow(q record.DatasetQuota) string {
 	if !q.Open {
-		return "no run, " + whyClosed(q)
+		return "no run, because " + whyClosed(q)
 	}
 	return leftOf(q.QuotaLeft)
+}
+
+// whyClosed says in a clause why a dataset that is not open takes no runs of the team.
+func whyClosed(q record.DatasetQuota) string {
+	switch q.ClosedReason {
+	case record.ClosedEarly:
+		return "it opens only at " + localTime(q.OpensAt)
+	case record.ClosedLate:
+		return "it closed at " + localTime(q.ClosesAt)
+	case record.ClosedAlways:
+		return "it closes before it opens"
+	case record.ClosedNoTruth:
+		return "the organizers have not stored a ground truth without errors"
+	case record.ClosedDeleting:
+		return "it is being deleted"
+	case record.ClosedByTerms:
+		return "your team has not accepted the terms of the task"
+	default:
+		return "the organizers have not accepted your team"
+	}
 }
 
 // withCarriedOver adds to a refusal that runs of earlier teams count in the quota, if they do.

@@ -201,12 +201,19 @@ func TestQuota_InSentences(t *testing.T) {
 		Types:            files,
 		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms},
 	}
+	early := record.DatasetQuota{
+		DatasetID:        "ponds",
+		Types:            files,
+		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedEarly, OpensAt: closed.ClosesAt},
+	}
 	blinded := record.DatasetQuota{StartsBlinded: true}
 	live := object{"name": "Ponds"}
 	late := object{"name": "Ponds", "scores": "afterClose"}
 	closing := localTime(closed.ClosesAt)
 	for name, c := range map[string]struct{ got, want string }{
-		"closed": {takesNone(live, closed, record.Quota{}, record.UploadType), "Ponds takes no runs: closed " + closing + "."},
+		"closed":                   {takesNone(live, closed, record.Quota{}, record.UploadType), "Ponds takes no runs: it closed at " + closing + "."},
+		"not open":                 {takesNone(live, early, record.Quota{}, record.UploadType), "Ponds takes no runs: it opens only at " + closing + "."},
+		"not open, with runs left": {leftNow(early), "no run, because it opens only at " + closing},
 		"no run left": {takesNone(live, none, usedUp, record.UploadType), "Left to submit to Ponds: 0 runs. Your team may submit " +
 			"at most 2 in all to the dataset and 3 in 24 hours to the task. If you need more, ask the organizers of the task for an exception."},
 		"no run left until one comes back": {takesNone(live, later, record.Quota{}, record.UploadType), "Left to submit to Ponds: 0 runs, " +
@@ -214,9 +221,9 @@ func TestQuota_InSentences(t *testing.T) {
 		"fewer left than datasets": {leftOfTask(record.Quota{QuotaLeft: record.QuotaLeft{Left: new(1), Total: new(5), Remaining: new(1)}},
 			[]object{live, late}), "Left to submit to all datasets together: 1 run. Your team may submit at most 5 in all to the task. " +
 			"Submit to fewer datasets at once."},
-		"closed, with a run left":    {leftNow(closed), "no run, closed " + closing},
-		"terms not accepted":         {takesNone(live, terms, record.Quota{}, record.UploadType), "Ponds takes no runs: accept the terms."},
-		"terms, with runs left":      {leftNow(terms), "no run, accept the terms"},
+		"closed, with a run left":    {leftNow(closed), "no run, because it closed at " + closing},
+		"terms not accepted":         {takesNone(live, terms, record.Quota{}, record.UploadType), "takes no runs: your team has not accepted the terms of the task."},
+		"terms, with runs left":      {leftNow(terms), "no run, because your team has not accepted the terms of the task"},
 		"another form":               {takesNone(live, none, record.Quota{}, record.ImageType), "Ponds takes no images, only files."},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
 		"blinded, until the close":   {withheldScores(blinded, late), "and not before the window of every team has closed."},

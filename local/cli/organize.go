@@ -119,31 +119,23 @@ func (c *call) keptOf(task object, id string) (kept []keptResults) {
 
 func review(c *call, task object) {
 	body := c.reviews(task)
-	dataset := c.reviewedDataset(task)
-	path := client.Path("datasets", dataset, "reviews")
 	var reviewed []object
-	refused, leftOut := 0, 0
-	for more := true; more; more = c.err == nil && body["cursor"] != "" {
-		page := ask[struct {
-			Data    []object
-			Cursor  string
-			LeftOut int
-		}](c, http.MethodPatch, path, body)
-		for _, r := range page.Data {
-			if r["problem"] == nil {
-				continue
-			}
-			refused++
-			if !c.json {
-				r["problem"] = map[string]any{"detail": c.words.text(memberAs[problem.Text](r, "problem"))}
-			}
+	leftOut := 0
+	for _, selected := range c.selected(task) {
+		if len(selected.runs) > 0 {
+			body["runIds"] = selected.runs
 		}
-		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
-		leftOut += page.LeftOut
+		all, without := c.reviewOn(selected.dataset, body)
+		c.tellHidden(selected.dataset, all)
+		reviewed = append(reviewed, all...)
+		leftOut += without
 	}
-	c.tellHidden(dataset, reviewed)
-	if !c.json {
-		for _, r := range reviewed {
+	refused := 0
+	for _, r := range reviewed {
+		if r["problem"] != nil {
+			refused++
+		}
+		if !c.json {
 			r["shownTo"] = shownTo(r)
 			r["done"] = doneTo(r)
 		}
@@ -158,15 +150,62 @@ func review(c *call, task object) {
 	}
 }
 
-// reviewedDataset returns the id of the dataset whose runs are reviewed. Runs that are named by their ids name it.
-func (c *call) reviewedDataset(task object) string {
-	if len(c.args) < 2 || c.text("dataset") != "" {
-		return c.dataset(task, c.text("dataset")).id()
+// reviewOn changes the reviews of runs on a dataset, and returns the result for each run. leftOut is how many runs of rejected teams a
+// filter left out.
+func (c *call) reviewOn(dataset string, body map[string]any) (reviewed []object, leftOut int) {
+	path := client.Path("datasets", dataset, "reviews")
+	for more := true; more; more = c.err == nil && body["cursor"] != "" {
+		page := ask[struct {
+			Data    []object
+			Cursor  string
+			LeftOut int
+		}](c, http.MethodPatch, path, body)
+		for _, r := range page.Data {
+			if r["problem"] != nil && !c.json {
+				r["problem"] = map[string]any{"detail": c.words.text(memberAs[problem.Text](r, "problem"))}
+			}
+		}
+		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
+		leftOut += page.LeftOut
 	}
-	r := c.get(client.Path("runs", c.args[1]))
-	c.err = c.ofHiddenRun(c.args[1], c.err)
-	if c.err == nil && r.text("taskId") != task.id() {
-		c.fail(&refusal{failed, fmt.Sprintf("The run %s belongs to another task than %s.", c.args[1], task.text("name")), ""})
+	return reviewed, leftOut
+}
+
+// selection holds the runs on a dataset that a command names by their ids. runs is empty if a filter selects them.
+type selection struct {
+	dataset string // its id
+	runs    []string
+}
+
+// selected returns the runs that are reviewed, by their datasets. Runs that are named by their ids name their datasets, unless --dataset
+// does.
+func (c *call) selected(task object) (all []selection) {
+	if len(c.args) < 2 || c.text("dataset") != "" {
+		return []selection{{c.dataset(task, c.text("dataset")).id(), c.args[1:]}}
+	}
+	for _, id := range c.args[1:] {
+		dataset := c.datasetOfRun(task, id)
+		if c.err != nil {
+			return nil
+		}
+		i := slices.IndexFunc(all, func(s selection) bool { return s.dataset == dataset })
+		if i < 0 {
+			i, all = len(all), append(all, selection{dataset: dataset})
+		}
+		all[i].runs = append(all[i].runs, id)
+	}
+	return all
+}
+
+// datasetOfRun returns the id of the dataset of a run in the task.
+func (c *call) datasetOfRun(task object, id string) string {
+	r := c.get(client.Path("runs", id))
+	c.err = c.ofHiddenRun(id, c.err)
+	switch {
+	case c.err != nil:
+		c.err = fmt.Errorf("%s: %w", line(id), c.err)
+	case r.text("taskId") != task.id():
+		c.fail(&refusal{failed, fmt.Sprintf("The run %s belongs to another task than %s.", id, task.text("name")), ""})
 	}
 	return r.text("datasetId")
 }
@@ -274,8 +313,7 @@ func (c *call) reviews(task object) map[string]any {
 	switch ids := c.args[1:]; {
 	case (len(ids) == 0) == (len(filter) == 0):
 		c.fail(c.unselected(task))
-	case len(ids) > 0:
-		body["runIds"] = ids
+	case len(ids) > 0: // review adds them for each dataset.
 	default:
 		selection := map[string]any{}
 		for _, condition := range filter {

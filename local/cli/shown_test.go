@@ -78,6 +78,22 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
 }
 
+// TestReview_OfRunsOnSeveralDatasets names runs on two datasets by their ids. An id that names no run changes nothing.
+func TestReview_OfRunsOnSeveralDatasets(t *testing.T) {
+	_, olga, tom := limited(t)
+	run := tom.write("run.txt", goodRun)
+	tom.want(done, "submit", "Lakes", "Ponds="+run, "Rivers="+run, "--wait")
+	runs := tom.ids("runs")
+	publish := []string{"review", "Lakes", "--publish"}
+	unknown := runs[0][:len(runs[0])-4] + "ZZZZ"
+	olga.says(notFound, []string{unknown}, append(publish, runs[0], unknown)...)
+	got := olga.says(done, []string{runs[0], runs[1], "Published, but blinded: 1 run.", "everyone"}, append(publish, runs...)...)
+	if strings.Count(got, "changed") != 2 || strings.Contains(got, "refused") {
+		t.Errorf("of runs on two datasets is said:\n%s", got)
+	}
+	olga.says(failed, []string{"refused", "The run is on another dataset: "}, append(publish, "--dataset", "Rivers", runs[0], runs[1])...)
+}
+
 // TestReject_SaysWhatOthersStillSee rejects a team with a published run. Reviews by a filter then leave the team out.
 func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 	_, olga, tom := limited(t)

@@ -156,16 +156,23 @@ func TestPreview_SaysWhatAnExceptionLacks(t *testing.T) {
 		}, change: later, want: closes("Even so, the team cannot submit to Rivers, because submissions open no earlier than they close.")},
 	})
 	f := newPhases(t)
-	refused := func(body map[string]any, want string) {
+	refusedAt := func(pointer string, body map[string]any, want string) {
 		t.Helper()
 		body["reason"] = "Illness."
 		for _, query := range []string{"", "?preview=true"} {
 			var p problem.Document
 			f.Want(http.StatusUnprocessableEntity, &p, olga, http.MethodPost, f.exceptions(f.bob)+query, body)
-			if len(p.Errors) != 1 || p.Errors[0].Pointer != "/closesAt" || p.Errors[0].Detail != want {
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer || p.Errors[0].Detail != want {
 				t.Errorf("%v%s: %+v, want %q", body, query, p.Errors, want)
 			}
 		}
+	}
+	refusedAt("/total", map[string]any{"total": 1}, "changes nothing, because the task has no such limit: leave it out")
+	refusedAt("/perDay", map[string]any{"perDay": 1, "datasetId": f.dataset.ID},
+		"changes nothing, because the dataset has no such limit: leave it out")
+	refused := func(body map[string]any, want string) {
+		t.Helper()
+		refusedAt("/closesAt", body, want)
 	}
 	const none = "changes nothing, because no window that it concerns closes: leave it out"
 	early := func(d time.Duration) string {

@@ -2,6 +2,7 @@ package registrations
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -133,10 +134,12 @@ func datasetsOf(ctx context.Context, c *api.Call, taskID string) ([]*record.Data
 // check refuses members of the draft that change nothing for the team with the allowance.
 func (of rules) check(a *record.Allowance, d record.ExceptionDraft, now time.Time) (fields problem.Fields) {
 	perDay, total := of.task.Submissions.PerDay, of.task.Submissions.Total
+	limited := "task"
 	if d.DatasetID != "" {
 		perDay, total = of.sets[0].Submissions.PerDay, of.sets[0].Submissions.Total
+		limited = "dataset"
 	}
-	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: leave it out"
+	anyNumber := fmt.Sprintf("changes nothing, because the %s has no such limit: leave it out", limited)
 	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
 	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
 	if d.ClosesAt == nil {

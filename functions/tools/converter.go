@@ -188,9 +188,9 @@ func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver
 	case run.ID != "":
 		return in.storedRun(ctx, resolver, run)
 	case kind == "" || kind.Ranks():
-		return in.ranking("run", conversion.Runs, run)
+		return in.ranking(ctx, resolver, "run", conversion.Runs, run)
 	default:
-		return in.valuesOf(kind, measure.Format{}, run)
+		return in.valuesOf(ctx, resolver, kind, measure.Format{}, run)
 	}
 }
 
@@ -206,7 +206,7 @@ func (in *ConverterInput) judgments(ctx context.Context, resolver *inputs.Resolv
 	if in.Qrels.DatasetID != "" {
 		in.From = cmp.Or(in.From, string(conversion.TRECQrels))
 	}
-	return in.ranking("qrels", conversion.Qrels, truth)
+	return in.ranking(ctx, resolver, "qrels", conversion.Qrels, truth)
 }
 
 // storedRun gathers a stored run, which has the format of its dataset.
@@ -214,33 +214,45 @@ func (in *ConverterInput) storedRun(ctx context.Context, resolver *inputs.Resolv
 	ranks := resolver.CheckRankings(ctx, run)
 	if ranks == nil {
 		in.From = cmp.Or(in.From, string(conversion.TRECRun))
-		return in.ranking("run", conversion.Runs, run)
+		return in.ranking(ctx, resolver, "run", conversion.Runs, run)
 	}
 	settings, err := resolver.SettingsOfRun(ctx, run)
 	if err != nil || !measure.HasFields(settings.Format.Kind) || settings.Kind == measure.Spans {
 		return nil, cmp.Or(err, ranks)
 	}
-	return in.valuesOf(settings.Kind, settings.Format, run)
+	return in.valuesOf(ctx, resolver, settings.Kind, settings.Format, run)
 }
 
 // ranking returns the conversion of a ranking or of judgments, whose format is recognized unless the input says it.
-func (in *ConverterInput) ranking(member string, kind *conversion.Kind, source convertible) (of *conversionSource, err error) {
+func (in *ConverterInput) ranking(ctx context.Context, resolver *inputs.Resolver, member string, kind *conversion.Kind,
+	source convertible) (of *conversionSource, err error) {
 	of = &conversionSource{member: member, source: source, ranking: kind, sources: kind.Sources, formats: kind.Formats,
 		from: conversion.Format(in.From)}
 	if of.from == "" {
-		_, of.from, err = detection.Ranking(kind, source.Files()[0])
+		file := source.Files()[0]
+		err = resolver.Guess(ctx, file, func() (err error) {
+			_, of.from, err = detection.Ranking(kind, file)
+			return err
+		})
 	}
 	return of, err
 }
 
 // valuesOf returns the conversion of files of values in a format, which is recognized as far as neither it nor the input says it.
-func (in *ConverterInput) valuesOf(kind measure.Kind, format measure.Format, source convertible) (*conversionSource, error) {
+func (in *ConverterInput) valuesOf(ctx context.Context, resolver *inputs.Resolver, kind measure.Kind, format measure.Format,
+	source convertible) (*conversionSource, error) {
 	given := cmp.Or(in.FromFields, new(ConversionFields))
 	to := cmp.Or(in.ToFields, new(ConversionFields))
 	from := measure.Format{Kind: cmp.Or(in.From, format.Kind), IDField: cmp.Or(given.IDField, format.IDField),
 		ValueField: cmp.Or(given.ValueField, format.ValueField), Separator: cmp.Or(given.Separator, format.Separator)}
 	if from.Kind == "" || from.IDField == "" || from.ValueField == "" {
-		found, ok, err := detection.ValuesOf(kind, source.Files()[0])
+		var found detection.Values
+		var ok bool
+		file := source.Files()[0]
+		err := resolver.Guess(ctx, file, func() (err error) {
+			found, ok, err = detection.ValuesOf(kind, file)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ var validatorTool = define(metadata{
 		}
 		settings, files = truth.Settings, truth.Files()
 		if guesses {
-			if settings, guessed, err = detectSettings(in.Truth.Kind, files, "TREC qrels"); err != nil {
+			if settings, guessed, err = detectSettings(ctx, resolver, in.Truth.Kind, files, "TREC qrels"); err != nil {
 				return nil, err
 			}
 		}
@@ -85,7 +85,7 @@ var validatorTool = define(metadata{
 		case in.Format != nil:
 			settings, err = inputs.Settings("", in.Kind, in.Format)
 		default:
-			settings, guessed, err = detectSettings(in.Kind, files, "a TREC run")
+			settings, guessed, err = detectSettings(ctx, resolver, in.Kind, files, "a TREC run")
 		}
 		if err != nil {
 			return nil, err
@@ -172,8 +172,13 @@ func (in *ValidatorInput) check() error {
 // detectSettings guesses how to read the files of a run or truth from the first lines of the first file. It also returns a
 // sentence that says so. kind is the kind that the input gives, or empty. A kind of rankings leaves nothing to guess, so the
 // sentence is empty. trec is the name of a file in the format of TREC in the sentence.
-func detectSettings(kind string, files []scoring.File, trec string) (scoring.Settings, string, error) {
-	guess, err := detection.Of(measure.Kind(kind), files[0])
+func detectSettings(ctx context.Context, resolver *inputs.Resolver, kind string, files []scoring.File, trec string) (scoring.Settings,
+	string, error) {
+	var guess detection.Guess
+	err := resolver.Guess(ctx, files[0], func() (err error) {
+		guess, err = detection.Of(measure.Kind(kind), files[0])
+		return err
+	})
 	if err != nil {
 		return scoring.Settings{}, "", err
 	}

@@ -40,7 +40,6 @@ func file(text string) scoring.File {
 // TestOf_AllocatesLittle guesses the formats of objects with many lists and objects in their members, which the guess need not decode.
 func TestOf_AllocatesLittle(t *testing.T) {
 	const n = 100_000
-	const most = 20 // bytes for each byte of the file
 	for name, member := range map[string]string{
 		"lists":         `"label":[` + strings.Repeat("[],", n) + `[]]`,
 		"objects":       `"label":[` + strings.Repeat("{},", n) + `{}]`,
@@ -56,7 +55,7 @@ func TestOf_AllocatesLittle(t *testing.T) {
 				t.Error(err)
 			}
 			runtime.ReadMemStats(&after)
-			if of := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); of > most {
+			if of := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); of > detection.BytesOfByte {
 				t.Errorf("the guess of %s for the kind %q allocates %d bytes for each byte of the file", name, kind, of)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 
+	"assay/functions/tools/detection"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
@@ -89,6 +90,19 @@ func (resolver *Resolver) ReadAs(s scoring.Settings) { resolver.reads = s }
 // Compute runs do in slots of the caller's shares of processor time and of memory. The memory grows with the inputs.
 func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) error) error {
 	return compute.Process.Run(ctx, compute.Work{Caller: resolver.call.PoolCaller(), Memory: resolver.memory, Do: do})
+}
+
+// Guess runs do, which guesses the format of the file by its beginning, in slots of the caller's shares. The first line of a small packed
+// file can be long.
+func (resolver *Resolver) Guess(ctx context.Context, file scoring.File, do func() error) error {
+	return compute.Process.Run(ctx, compute.Work{
+		Caller: resolver.call.PoolCaller(),
+		Memory: func(context.Context) (int64, error) {
+			head, err := detection.Head(file)
+			return detection.BytesOfByte * int64(len(head)), err
+		},
+		Do: func(context.Context) error { return do() },
+	})
 }
 
 // memory estimates the memory that the inputs take once they are read. It refuses files that unpack to too many bytes.

@@ -2,7 +2,6 @@ package registrations
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -139,9 +138,9 @@ func (of rules) check(a *record.Allowance, d record.ExceptionDraft, now time.Tim
 		perDay, total = of.sets[0].Submissions.PerDay, of.sets[0].Submissions.Total
 		limited = "dataset"
 	}
-	anyNumber := fmt.Sprintf("changes nothing, because the %s has no such limit: leave it out", limited)
-	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
-	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
+	const anyNumber = "changes nothing, because the %s has no such limit: leave it out"
+	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber, limited)
+	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber, limited)
 	if d.ClosesAt == nil {
 		return fields
 	}

@@ -332,10 +332,22 @@ func TestConsole_OffersEMailsWhereTheyAreSent(t *testing.T) {
 	p.Press("Make a link")
 	p.Sees("Hand this link over to those whom you invite: nothing was sent.")
 	p.Visit("/organizers/new")
-	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
+	const mails = `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
 return request.url.endsWith("/info") ? Response.json({...await answer.json(), mail: true}) : answer; }
-setInterval(() => dispatchEvent(new Event("focus")), 200); }`) // reads again, at most every five seconds
+setInterval(() => dispatchEvent(new Event("focus")), 200); }` // reads again, at most every five seconds
+	browsertest.Evaluate[any](p.Page, mails)
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/team")
 	p.Press("Invite a member")
 	p.Sees("The link is sent there, and works once")
+	p = s.signedIn(t, "owner", "/organizers/new")
+	browsertest.Evaluate[any](p.Page, mails)
+	for at, said := range map[string]string{
+		task:                                    "Those members of 1 team who want such e-mails get it by e-mail",
+		s.task(t, s.token(t, "owner"), "Ponds"): "Nobody gets an e-mail: no team takes part",
+	} {
+		p.Visit(strings.TrimPrefix(at, "/v1") + "/desk?part=announcements")
+		p.Fill("Title", "Hello")
+		p.Press("Title > Announce")
+		p.Sees(said)
+	}
 }

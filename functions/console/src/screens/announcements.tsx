@@ -1,6 +1,6 @@
 // The announcements of a task, for its organizers.
 import { patch, post, remove, type Schemas } from "../api";
-import { done, useList } from "../data";
+import { done, read, useList } from "../data";
 import { useMail } from "../mail";
 import { count } from "../plural";
 import { teamsIn } from "../teams";
@@ -28,15 +28,16 @@ export function Announcements({ taskId }: { taskId: string }) {
     );
   const told = async (): Promise<Schemas["Effect"][]> => {
     const subject = `/v1/tasks/${taskId}/announcements`;
-    const teams = await teamsIn(taskId, "accepted");
+    const [{ mail }, teams] = await Promise.all([read("/info", {}), teamsIn(taskId, "accepted")]);
+    const nobody = !mail ? "this server sends none" : teams.length === 0 && "no team takes part";
     return [
       { kind: "audience", subject, detail: "Everyone who sees the task reads it on the page of the task" },
       {
         kind: "news",
         subject,
-        detail: mail
-          ? `Those members of ${count(teams.length, "team")} who want such e-mails get it by e-mail`
-          : "Nobody gets an e-mail: this server sends none",
+        detail: nobody
+          ? `Nobody gets an e-mail: ${nobody}`
+          : `Those members of ${count(teams.length, "team")} who want such e-mails get it by e-mail`,
       },
     ];
   };

@@ -253,7 +253,8 @@ function Tokens({ admin }: { admin: boolean }) {
   );
 }
 
-function sentTo(mail: boolean, address: string): string {
+function sentTo(mail: boolean | undefined, address: string): string {
+  if (mail === undefined) return "";
   if (!mail) return "This server sends no e-mail. What you choose counts once it does.";
   return address && `E-mail goes to ${address}.`;
 }

@@ -99,7 +99,7 @@ export function Invitations({ to, what, notice, closed }: Props) {
           >
             {f => (
               <>
-                {mail ? (
+                {mail && (
                   <Text
                     f={f}
                     name="email"
@@ -107,9 +107,8 @@ export function Invitations({ to, what, notice, closed }: Props) {
                     label="E-mail address"
                     hint="The link is sent there, and works once, for anyone who has it. Without an address you hand it over yourself."
                   />
-                ) : (
-                  <p>This server sends no e-mail: you get a link, and hand it over yourself.</p>
                 )}
+                {mail === false && <p>This server sends no e-mail: you get a link, and hand it over yourself.</p>}
                 {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
                 <Whole
                   f={f}

@@ -179,7 +179,8 @@ const hold = `{ const real = fetch; const released = new Promise(done => window.
 if (!/\/v1\/(user|tasks\/\w+)$/.test(request.url)) await released; return real(request); } }`
 
 // claims is an expression for the texts on the screen that hold only after lists have been read.
-const claims = `document.querySelector("main").innerText.match(/to do|nothing|add its dataset|there is no|has no|no runs?\b|none of|takes runs/i)?.[0] ?? ""`
+const claims = `document.querySelector("main").innerText
+.match(/to do|nothing|add its dataset|there is no|has no|no runs?\b|none of|takes runs/i)?.[0] ?? ""`
 
 // TestConsole_ClaimsNothingBeforeItIsRead holds the data of screens back. A screen must not take them for empty.
 func TestConsole_ClaimsNothingBeforeItIsRead(t *testing.T) {

@@ -64,9 +64,13 @@ the names of other programs, such as qid, docno and relevance, and csv may be se
 tabs or semicolons. With --kind, files have a label, number, text or list for each id, as csv, jsonl
 or json (an array of objects, or an object with the value of each id). ` + stdinHelp
 
-const exportHelp = `Saves the task, its datasets, registrations, submissions, runs, scores, announcements and files of
-runs: each list as JSON Lines, in the form of the API, and as CSV. Files that exist already are
-not fetched again.`
+const exportHelp = `Saves the task, its datasets, announcements, submissions, runs, evaluations and files of runs. If you
+are signed in, also registrations with exceptions, and reviews: organizers get all of them, and
+others those of their teams. Each list is saved as JSON Lines, in the form of the API, and as CSV.
+Ground truths, inputs, logs, audit entries, invitations and webhooks are not saved.
+
+All lists are read first and written last. After an interruption, repeat the command: files that
+exist already are not fetched again.`
 
 const tokensHelp = "The last column has the day, in UTC, on which a token last changed something. Reading does not count."
 
@@ -174,7 +178,7 @@ var groups = []struct {
 			more:    announceHelp,
 			example: "  echo 'The test data is there.' | assay announce \"Lake search\" --title 'Test data'",
 			flags:   func(f *pflag.FlagSet) { f.String("title", "", "title of the announcement") }},
-		{use: "export TASK", short: "Save all of a task that you may see as one folder", args: cobra.ExactArgs(1), run: inTask(export),
+		{use: "export TASK", short: "Save the lists of a task and the files of its runs, as far as you may see them", args: cobra.ExactArgs(1), run: inTask(export),
 			more: exportHelp,
 			flags: func(f *pflag.FlagSet) {
 				f.StringP("output", "o", "", "folder to save into; unless given, named after the task")

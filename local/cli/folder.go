@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -21,8 +18,6 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
-	"assay/shared/language/lists"
-	"assay/shared/language/plural"
 	"assay/shared/storage/durable"
 )
 
@@ -137,82 +132,6 @@ func (c *call) withheldInputs(task, r object) string {
 		return "Your team has not accepted the present terms of the task. " + c.howToAccept()
 	}
 	return ""
-}
-
-func export(c *call, task object) {
-	into := cmp.Or(c.text("output"), fileName(task.text("name"), task.id()))
-	root := c.open(into)
-	of := client.Path("tasks", task.id())
-	runs := client.Query(client.Path("runs"), "filter[taskId]", task.id())
-	for name, path := range map[string]string{
-		"datasets": datasetsOf(task), "registrations": of + "/registrations", "submissions": of + "/submissions", "runs": runs,
-		"evaluations": of + "/evaluations", "announcements": of + "/announcements",
-	} {
-		list := all[object](c, path)
-		if c.err != nil && c.refuse(c.err, "").code == notFound {
-			c.note("%s: not for you to see.", name)
-			c.err = nil
-			continue
-		}
-		c.fail(saveList(list, filepath.Join(into, name)))
-	}
-	c.fail(saveList([]object{task}, filepath.Join(into, "task")))
-	lacking := 0
-	for _, r := range all[object](c, runs) {
-		folder := filepath.Join("files", r.text("datasetId"), r.id())
-		for i, f := range filesOf(r, "files") {
-			if c.yes("files") && c.fetch(root, folder, client.Path("runs", r.id()), "files", i, f) == "" {
-				lacking++
-			}
-		}
-	}
-	if lacking > 0 && c.err == nil {
-		c.note("%s of runs left out: not there yet, or not for you to see.", plural.Count(lacking, "file"))
-	}
-	c.say(map[string]string{"folder": into}, "Saved in %s.", into)
-}
-
-// saveList writes resources to path.jsonl and path.csv.
-func saveList(list []object, path string) error {
-	columns, flat := map[string]string{}, make([]map[string]string, len(list))
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	for i, o := range list {
-		if err := e.Encode(o); err != nil {
-			return err
-		}
-		flat[i] = map[string]string{}
-		flatten(flat[i], "", o)
-		maps.Copy(columns, flat[i])
-	}
-	names := slices.Sorted(maps.Keys(columns))
-	lines := [][]string{names}
-	for _, values := range flat {
-		lines = append(lines, lists.Map(names, func(name string) string { return values[name] }))
-	}
-	return errors.Join(durable.WriteBytes(filepath.Dir(path), path+".jsonl", text.Bytes()),
-		durable.Write(filepath.Dir(path), path+".csv", func(f *os.File) error { return csv.NewWriter(f).WriteAll(lines) }))
-}
-
-// flatten adds the members of an object as columns. Members of inner objects have names with dots, and lists become JSON. A text that
-// spreadsheets would take for a formula gets a leading apostrophe.
-func flatten(into map[string]string, prefix string, of map[string]any) {
-	for name, value := range of {
-		switch v := value.(type) {
-		case map[string]any:
-			flatten(into, prefix+name+".", v)
-		case string:
-			if v != "" && strings.ContainsRune("=+-@\t\r", rune(v[0])) {
-				v = "'" + v
-			}
-			into[prefix+name] = v
-		case nil:
-		default:
-			text, _ := json.Marshal(v) // The value came from JSON.
-			into[prefix+name] = string(text)
-		}
-	}
 }
 
 // save opens the files that the arguments name, and calls write with the file that --output names or with standard output.

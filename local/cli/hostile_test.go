@@ -227,6 +227,9 @@ func TestExport_CountsNoFileAfterAnError(t *testing.T) {
 	if got := p.says(failed, []string{"404"}, "export", someTask, "--server", url, "-o", p.folder); strings.Contains(got, "left out") {
 		t.Errorf("it says what it does not know:\n%s", got)
 	}
+	if lists, err := filepath.Glob(filepath.Join(p.folder, "*.*")); err != nil || len(lists) > 0 {
+		t.Errorf("an export that failed looks whole: %v, %v", lists, err)
+	}
 }
 
 // TestApply_RefusesWhatJSONLacks applies YAML files that are no declared files, or that would take all memory.

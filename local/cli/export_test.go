@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExport_HoldsWhatTheCallerSees exports a public task as its organizer, as a team, and without a sign-in.
+func TestExport_HoldsWhatTheCallerSees(t *testing.T) {
+	s, olga, tom := limited(t)
+	run := tom.write("run.txt", goodRun)
+	tom.want(done, "submit", "Lakes", "Ponds="+run, "Rivers="+run, "--title", "First", "--wait")
+	zoe := s.person("zoe")
+	zoe.want(done, "submit", "Lakes", "Rivers="+zoe.write("run.txt", betterRun), "--title", "Second", "--wait")
+	olga.want(done, append([]string{"review", "Lakes", "--publish", "--comment", "Cite us."}, tom.ids("runs")...)...)
+	olga.in = "The data is there.\n"
+	olga.want(done, "announce", "Lakes", "--title", "News")
+	grant(t, s, olga, "Lakes", "tom", `{"closesAt":"2099-05-01T00:00:00Z","reason":"Broken server."}`)
+	for who, c := range map[*person]struct {
+		says   []string
+		has    map[string]int    // lines of each list
+		with   map[string]string // a text of a list
+		absent []string
+	}{
+		olga: {[]string{"Not saved: ground truths, inputs", "2 registrations, 3 reviews, 3 files of runs."},
+			map[string]int{"task": 1, "datasets": 3, "runs": 3, "registrations": 2, "reviews": 3, "announcements": 1, "evaluations": 3},
+			map[string]string{"reviews": "Cite us.", "registrations": "Broken server."}, nil},
+		zoe: {[]string{"1 registration, 1 review"},
+			map[string]int{"registrations": 1, "reviews": 1, "runs": 1}, nil, nil},
+		{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{"ASSAY_URL": s.url}}: {
+			[]string{"Only what everyone sees is saved, because you are not signed in: no registrations", "assay login " + s.url},
+			map[string]int{"task": 1, "datasets": 3, "announcements": 1, "evaluations": 1, "submissions": 0, "runs": 0},
+			map[string]string{"announcements": "The data is there."}, []string{"registrations", "reviews", "exceptions"}},
+	} {
+		folder := filepath.Join(who.folder, "export")
+		who.says(done, append(c.says, "Saved in "+folder+": 1 task, 3 datasets, 1 announcement, "), "export", "Lakes", "-o", folder)
+		for name, lines := range c.has {
+			got, err := os.ReadFile(filepath.Join(folder, name+".jsonl"))
+			if err != nil || strings.Count(string(got), "\n") != lines || !strings.Contains(string(got), c.with[name]) {
+				t.Errorf("%s is %s, %v, want %d lines with %q", name, got, err, lines, c.with[name])
+			}
+		}
+		for _, name := range c.absent {
+			if _, err := os.Stat(filepath.Join(folder, name+".csv")); err == nil {
+				t.Errorf("there is a list of %s without a sign-in", name)
+			}
+		}
+	}
+}
+
+// grant makes an exception for a team of the task.
+func grant(t *testing.T, s *server, organizer *person, task, team, exception string) {
+	t.Helper()
+	token := strings.TrimSpace(organizer.want(done, "tokens", "create", "grant", "--scopes", "organize"))
+	for _, r := range decode[[]object](t, organizer.want(done, "registrations", task, "--json")) {
+		if r.text("team") != team {
+			continue
+		}
+		path := fmt.Sprintf("%s/v1/tasks/%s/registrations/%s/exceptions", s.url, r.text("taskId"), r.id())
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(exception))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusCreated {
+			t.Fatalf("an exception is answered with %s", answer.Status)
+		}
+		return
+	}
+	t.Fatalf("there is no team %s", team)
+}

@@ -45,7 +45,8 @@ func TestQuota_SaysWhyADatasetIsClosed(t *testing.T) {
 
 // TestQuota_PromisesNoRunAfterTheLastClose uses up the daily quota of a task. The next run comes a day later, if a dataset takes it then.
 func TestQuota_PromisesNoRunAfterTheLastClose(t *testing.T) {
-	soon, later := new(record.At(noon.Add(time.Hour))), new(record.At(noon.Add(2*record.Day)))
+	soon := new(record.At(noon.Add(time.Hour)))
+	later := new(record.At(noon.Add(2 * record.Day)))
 	for _, c := range []struct {
 		closes []*record.Instant
 		helps  bool
@@ -58,7 +59,9 @@ func TestQuota_PromisesNoRunAfterTheLastClose(t *testing.T) {
 		var sets []*record.DatasetItem
 		for i, closes := range c.closes {
 			set := new(record.DatasetItem)
-			set.ID, set.TruthVersion, set.Submissions.ClosesAt = strconv.Itoa(i), 1, closes
+			set.ID = strconv.Itoa(i)
+			set.TruthVersion = 1
+			set.Submissions.ClosesAt = closes
 			sets = append(sets, set)
 		}
 		a := new(record.Allowance)

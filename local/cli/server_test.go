@@ -35,7 +35,7 @@ func built(t testing.TB, path string) string {
 		name := filepath.Join(folder, filepath.Base(path))
 		if err == nil {
 			var out []byte
-			if out, err = exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "assay/"+path).CombinedOutput(); err != nil {
+			if out, err = exec.Command("go", "build", "-ldflags", "-s -w", "-o", name, "assay/"+path).CombinedOutput(); err != nil {
 				err = fmt.Errorf("%w: %s", err, out)
 			}
 		}

@@ -56,8 +56,8 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	}
 	zoe.says(done, []string{"No dataset takes a run of them now."}, "runs")
 	apply("2099-01-01T00:00:00+01:00", "2020-01-01T00:00:00Z")
-	if got := zoe.says(outside, []string{"Rivers takes no runs: it closed at 20", "The team zoe waits for the organizers"}, "submit", "Lake search",
-		"Rivers="+run); strings.Contains(got, "Try:") {
+	if got := zoe.says(outside, []string{"Rivers takes no runs: it closed at 20", "The team zoe waits for the organizers"}, "submit",
+		"Lake search", "Rivers="+run); strings.Contains(got, "Try:") {
 		t.Errorf("a team that waits is advised to submit after the close: %s", got)
 	}
 }

@@ -178,8 +178,8 @@ var groups = []struct {
 			more:    announceHelp,
 			example: "  echo 'The test data is there.' | assay announce \"Lake search\" --title 'Test data'",
 			flags:   func(f *pflag.FlagSet) { f.String("title", "", "title of the announcement") }},
-		{use: "export TASK", short: "Save the lists of a task and the files of its runs, as far as you may see them", args: cobra.ExactArgs(1), run: inTask(export),
-			more: exportHelp,
+		{use: "export TASK", short: "Save the lists of a task and the files of its runs, as far as you may see them",
+			args: cobra.ExactArgs(1), run: inTask(export), more: exportHelp,
 			flags: func(f *pflag.FlagSet) {
 				f.StringP("output", "o", "", "folder to save into; unless given, named after the task")
 				f.Bool("files", true, "with the files of runs")

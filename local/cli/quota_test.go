@@ -210,9 +210,10 @@ func TestQuota_InSentences(t *testing.T) {
 	live := object{"name": "Ponds"}
 	late := object{"name": "Ponds", "scores": "afterClose"}
 	closing := localTime(closed.ClosesAt)
+	refused := func(of record.DatasetQuota) string { return takesNone(live, of, record.Quota{}, record.UploadType) }
 	for name, c := range map[string]struct{ got, want string }{
-		"closed":                   {takesNone(live, closed, record.Quota{}, record.UploadType), "Ponds takes no runs: it closed at " + closing + "."},
-		"not open":                 {takesNone(live, early, record.Quota{}, record.UploadType), "Ponds takes no runs: it opens only at " + closing + "."},
+		"closed":                   {refused(closed), "Ponds takes no runs: it closed at " + closing + "."},
+		"not open":                 {refused(early), "Ponds takes no runs: it opens only at " + closing + "."},
 		"not open, with runs left": {leftNow(early), "no run, because it opens only at " + closing},
 		"no run left": {takesNone(live, none, usedUp, record.UploadType), "Left to submit to Ponds: 0 runs. Your team may submit " +
 			"at most 2 in all to the dataset and 3 in 24 hours to the task. If you need more, ask the organizers of the task for an exception."},
@@ -222,7 +223,7 @@ func TestQuota_InSentences(t *testing.T) {
 			[]object{live, late}), "Left to submit to all datasets together: 1 run. Your team may submit at most 5 in all to the task. " +
 			"Submit to fewer datasets at once."},
 		"closed, with a run left":    {leftNow(closed), "no run, because it closed at " + closing},
-		"terms not accepted":         {takesNone(live, terms, record.Quota{}, record.UploadType), "takes no runs: your team has not accepted the terms of the task."},
+		"terms not accepted":         {refused(terms), "Ponds takes no runs: your team has not accepted the terms of the task."},
 		"terms, with runs left":      {leftNow(terms), "no run, because your team has not accepted the terms of the task"},
 		"another form":               {takesNone(live, none, record.Quota{}, record.ImageType), "Ponds takes no images, only files."},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},

@@ -153,8 +153,8 @@ func TestForeignFiles_AreHealedByTheCommand(t *testing.T) {
 	p.says(fileRefused, []string{"assay convert "}, "fuse", qrels, filepath.Join(p.folder, "run.json"))
 	p.says(done, []string{"1 0 a 1"}, "convert", filepath.Join(p.folder, "qrels.json"))
 	p.says(done, []string{`{"topic":"1","iteration":"0","docid":"a","grade":1}`}, "convert", qrels)
-	p.says(failed, []string{`no format "beir" for --to`, "[trec-run jsonl csv]"}, "convert", filepath.Join(p.folder, "run.json"), "--from", "trec-run",
-		"--to", "beir")
+	p.says(failed, []string{`There is no format "beir".`, "--to with one of trec-run, jsonl, csv"}, "convert",
+		filepath.Join(p.folder, "run.json"), "--from", "trec-run", "--to", "beir")
 }
 
 // TestForeignValues_AreHealedByTheCommand pastes the commands for files of labels and texts, and evaluates the converted files.
@@ -199,7 +199,7 @@ func TestForeignValues_AreHealedByTheCommand(t *testing.T) {
 	p.says(fileRefused, []string{"expected is jsonl. Convert it first."}, "validate", "run.json", "--kind", "classification")
 	p.says(done, []string{`{"id":"1","label":"a"}`}, "convert", "labels.csv", "--kind", "classification")
 	p.says(failed, []string{`no kind "labels"`}, "convert", "labels.csv", "--kind", "labels")
-	p.says(failed, []string{`no format "beir" for --to`}, "convert", "labels.csv", "--kind", "classification", "--to", "beir")
+	p.says(failed, []string{`There is no format "beir".`}, "convert", "labels.csv", "--kind", "classification", "--to", "beir")
 	p.says(failed, []string{"name it with --from, --id and --value"}, "convert", p.write("x.txt", "a b\n"), "--kind", "classification")
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,26 +57,24 @@ func TestExport_HoldsWhatTheCallerSees(t *testing.T) {
 func grant(t *testing.T, s *server, organizer *person, task, team, exception string) {
 	t.Helper()
 	token := strings.TrimSpace(organizer.want(done, "tokens", "create", "grant", "--scopes", "organize"))
-	for _, r := range decode[[]object](t, organizer.want(done, "registrations", task, "--json")) {
-		if r.text("team") != team {
-			continue
-		}
-		path := fmt.Sprintf("%s/v1/tasks/%s/registrations/%s/exceptions", s.url, r.text("taskId"), r.id())
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(exception))
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Header.Set("Content-Type", "application/json")
-		q.Header.Set("Authorization", "Bearer "+token)
-		answer, err := http.DefaultClient.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusCreated {
-			t.Fatalf("an exception is answered with %s", answer.Status)
-		}
-		return
+	teams := decode[[]object](t, organizer.want(done, "registrations", task, "--json"))
+	i := slices.IndexFunc(teams, func(r object) bool { return r.text("team") == team })
+	if i < 0 {
+		t.Fatalf("there is no team %s", team)
 	}
-	t.Fatalf("there is no team %s", team)
+	path := fmt.Sprintf("%s/v1/tasks/%s/registrations/%s/exceptions", s.url, teams[i].text("taskId"), teams[i].id())
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(exception))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("an exception is answered with %s", answer.Status)
+	}
 }

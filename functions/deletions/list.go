@@ -18,7 +18,8 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 		return p, err
 	}
 	keep := func(d *record.DeletionItem) bool {
-		return c.Page.Matches("taskId", d.TaskID) && c.Page.Matches("kind", string(d.Kind))
+		return c.Page.Matches("organizerId", d.OrganizerID) && c.Page.Matches("taskId", d.TaskID) &&
+			c.Page.Matches("kind", string(d.Kind))
 	}
 	return api.PageOf(ctx, c, sources, keep, func(d *record.DeletionItem) record.Deletion { return d.For(rolesOf(d.Scope())) })
 }

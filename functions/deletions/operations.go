@@ -23,7 +23,8 @@ var Operations = []api.Operation{
 		Description: "Deleted resources, the newest first. Teams find their submissions and runs, and `byOrganizers` says which of them " +
 			"organizers deleted. Organizers find everything that was deleted in their tasks. A resource counts as stored until `expiresAt`, and " +
 			"is then purged with its files.",
-		Query: page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}, {Name: "kind", Type: page.Enum}}},
+		Query: page.Spec{Filters: []page.Filter{{Name: "organizerId", Type: page.ID}, {Name: "taskId", Type: page.ID},
+			{Name: "kind", Type: page.Enum}}},
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,

@@ -49,8 +49,9 @@ var Operations = []api.Operation{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.OrganizerOwner,
 		Token:   access.ScopeOrganize,
 		Summary: "Delete an organizer",
-		Description: "For its owners. The answer is 409 while the organizer has tasks. Its audit entries are deleted, too. The server's log " +
-			"records who deleted it.",
+		Description: "For its owners. The answer is 409 while the organizer has tasks. Its tasks in the trash can no longer be restored, with " +
+			"everything in them: `/v1/deletions?filter[organizerId]=<id>` lists them before. Its audit entries are deleted, too. The " +
+			"server's log records who deleted it.",
 	}, organizer, remove),
 	api.List(api.Spec{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,

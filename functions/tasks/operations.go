@@ -49,7 +49,7 @@ var Operations = []api.Operation{
 		Summary: "Delete a task",
 		Description: "With its datasets and registrations. The answer is 409 while the task has submissions. To delete them with the task, set " +
 			"`with=submissions`, and `name` to the current name of the task. Deleting a large task takes minutes; until then, its runs and " +
-			"submissions can be read by their ids. " + api.InTrash,
+			"submissions can be read by their ids. If the organizer is deleted, the task can no longer be restored. " + api.InTrash,
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "with", Type: page.Enum, Values: []string{"submissions"}, Standalone: true}, {Name: "name", Standalone: true}}},
 	}, task, remove),

@@ -47,7 +47,7 @@ type Current struct {
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
 	Ended         []UserEnded        `json:"endedRegistrations,omitempty" doc:"teams in which somebody else ended your part within the last 30 days, unless you take part in the task again"`
-	DeletedTasks  []UserDeletedTask  `json:"deletedTasks,omitempty" doc:"tasks that you were registered for and that their organizers have deleted, as long as they can be restored; absent in the answer to a change"`
+	DeletedTasks  []UserDeletedTask  `json:"deletedTasks,omitempty" doc:"tasks that you were registered for and that their organizers have deleted, until they are purged; absent in the answer to a change"`
 }
 
 // UserMembership is a membership of the user in an organizer.
@@ -83,6 +83,8 @@ type UserDeletedTask struct {
 	TaskID   string `json:"taskId"`
 	TaskName string `json:"taskName,omitempty" doc:"name of the task, if you saw it before"`
 	Team     string `json:"team"`
+
+	RestorableUntil *record.Instant `json:"restorableUntil,omitempty" doc:"until when the organizers can restore it; absent if nobody can any more, for example because the organizer was deleted"`
 }
 
 // Scope implements api.Target.
@@ -204,7 +206,7 @@ func deletedTasks(ctx context.Context, c *api.Call, userID string) ([]UserDelete
 		return nil, err
 	}
 	return lists.Map(found, func(d deletion.DeletedTask) UserDeletedTask {
-		shown := UserDeletedTask{TaskID: d.ID, Team: d.Grant.Team}
+		shown := UserDeletedTask{TaskID: d.ID, Team: d.Grant.Team, RestorableUntil: d.RestorableUntil}
 		if d.Visibility == record.Public || d.Grant.State == record.Accepted {
 			shown.TaskName = d.Name
 		}

@@ -237,8 +237,14 @@ type me struct {
 		State                  record.RegistrationState
 	}
 	Ended        []endedPart `json:"endedRegistrations"`
-	DeletedTasks []struct{ TaskID, TaskName, Team string }
+	DeletedTasks []deletedTask
 	Memberships  []membership
+}
+
+// deletedTask is a deleted task that the user was registered for. RestorableUntil is nil if nobody can restore it any more.
+type deletedTask struct {
+	TaskID, TaskName, Team string
+	RestorableUntil        *record.Instant
 }
 
 // endedPart is the former part of the user in a team, which another person ended.

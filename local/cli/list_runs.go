@@ -78,15 +78,19 @@ func (c *call) noteEnded() {
 	}
 }
 
-// noteDeleted names the tasks, and the submissions and runs of the teams, that organizers deleted and can still restore.
+// noteDeleted names the tasks, and the submissions and runs of the teams, that organizers deleted.
 func (c *call) noteDeleted(teams []object, task object) {
 	if c.json || c.err != nil {
 		return
 	}
 	for _, d := range c.me().DeletedTasks {
 		if task == nil {
-			c.note("The organizers deleted %s. The runs of the team %s in it are not listed, unless they restore it.",
-				cmp.Or(d.TaskName, "the task "+d.TaskID), d.Team)
+			restoring := ", unless they restore it"
+			if d.RestorableUntil == nil {
+				restoring = ", and nobody can restore it any more"
+			}
+			c.note("The organizers deleted %s. The runs of the team %s in it are not listed%s.",
+				cmp.Or(d.TaskName, "the task "+d.TaskID), d.Team, restoring)
 		}
 	}
 	if len(teams) == 0 {

@@ -118,9 +118,12 @@ func TestTasks_SayThatSubmissionsHaveClosed(t *testing.T) {
 	}
 	tom.says(done, []string{", too late to submit  until " + end}, "tasks")
 	s.person("ben").says(done, []string{closed}, "tasks")
-	olga.remove(s.url, client.Path("tasks", olga.ids("tasks")[0]))
+	task := decode[[]object](t, olga.want(done, "tasks", "--json"))[0]
+	olga.remove(s.url, client.Path("tasks", task.id()))
 	tom.says(done, []string{"The organizers deleted Lakes. The runs of the team Otters in it are not listed, unless they restore it."},
 		"runs")
+	olga.remove(s.url, client.Path("organizers", task.text("organizerId")))
+	tom.says(done, []string{"The runs of the team Otters in it are not listed, and nobody can restore it any more."}, "runs")
 }
 
 // TestSubmit_CountsTheSameOnce repeats a submission. The quota counts the first and --again.

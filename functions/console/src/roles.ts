@@ -21,7 +21,7 @@ export const isAdmin = (me: Me | undefined): boolean => me?.roles.includes("admi
 export const organizes = (me: Me | undefined, organizerId: string): boolean =>
   isAdmin(me) || Boolean(me?.memberships.some(m => m.organizerId === organizerId));
 
-/** deletedTask returns the deleted task with the id, if the reader took part in it and it can be restored. */
+/** deletedTask returns the deleted task with the id, if the reader took part in it. */
 export const deletedTask = (me: Me, taskId: string): NonNullable<Me["deletedTasks"]>[number] | undefined =>
   me.deletedTasks?.find(d => d.taskId === taskId);
 

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"assay/shared/domain/access"
@@ -35,6 +36,7 @@ type Deletion struct {
 	By         *Person     `json:"by,omitempty" doc:"who that is; for organizers"`
 	ExpiresAt  Instant     `json:"expiresAt" doc:"when the resource can no longer be restored, and is deleted with its files"`
 
+	OrganizerID    string `json:"organizerId" doc:"organizer of the task"`
 	RegistrationID string `json:"registrationId,omitempty" doc:"the team of a submission or run"`
 	ByOrganizers   bool   `json:"byOrganizers,omitempty" doc:"organizers deleted it, so that only organizers can restore it"`
 
@@ -44,8 +46,7 @@ type Deletion struct {
 // DeletionItem is a stored entry of the trash.
 type DeletionItem struct {
 	Deletion
-	OrganizerID string `json:"organizerId"`
-	OwnerID     string `json:"ownerId,omitempty"`
+	OwnerID string `json:"ownerId,omitempty"`
 	// RestoredBy is the user who asked for the pending restoration.
 	RestoredBy string `json:"restoredBy,omitempty"`
 	// PendingWork is the next work: MoveToTrash and then PurgeTrash, or RestoreTrash. An entry whose work is Decided is in no list: the
@@ -58,8 +59,8 @@ type DeletionItem struct {
 func NewDeletion(now time.Time, kind DeletedKind, id, subject, name string, of access.Scope, by string, byTeam bool) *DeletionItem {
 	return &DeletionItem{
 		Deletion: Deletion{Meta: NewMeta(now), Kind: kind, Subject: subject, ResourceID: id, TaskID: of.TaskID, Name: name, DeletedBy: by,
-			ExpiresAt: At(now.Add(TrashTime)), RegistrationID: of.RegistrationID, ByOrganizers: !byTeam},
-		OrganizerID: of.OrganizerID, OwnerID: of.OwnerID,
+			ExpiresAt: At(now.Add(TrashTime)), OrganizerID: of.OrganizerID, RegistrationID: of.RegistrationID, ByOrganizers: !byTeam},
+		OwnerID:     of.OwnerID,
 		PendingWork: NewPendingWork(PurgeTrash, now.Add(TrashTime)),
 	}
 }
@@ -144,6 +145,12 @@ func Trash(it store.Item, deletionID string) (store.Item, error) {
 	in := store.Item{Key: TrashKey(it.Key), Version: it.Version, Data: data}
 	in.Indexes[ByKind-1] = store.Key{Partition: TrashPartition(deletionID), Sort: it.Partition + "/" + it.Sort}
 	return in, err
+}
+
+// DeletionOf returns the ID of the deletion for which the item lies in the trash, and "" for an item that does not exist.
+func DeletionOf(in store.Item) string {
+	id, _ := strings.CutPrefix(in.Entry(ByKind).Partition, trashPrefix)
+	return id
 }
 
 // Untrash is the inverse of Trash. For an item that does not exist it returns an item that does not exist, with the former key.

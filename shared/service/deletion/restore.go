@@ -2,7 +2,6 @@ package deletion
 
 import (
 	"context"
-	"strings"
 
 	"assay/shared/domain/record"
 	"assay/shared/language/problem"
@@ -125,12 +124,12 @@ func (d Deleter) restored(b *batch, by string) *record.AuditEntry {
 // checkTeam refuses that the team restores runs which it could not submit, or by which it would choose its final runs after the close. It
 // requires in b that the registration and the task do not change.
 func (d Deleter) checkTeam(ctx context.Context, b *batch) error {
-	if b.entry.RegistrationID == "" {
-		return problem.Forbidden.New("This is a baseline without a registration, which only organizers of the task can restore.")
-	}
 	task, err := d.task(ctx, b, b.entry.TaskID)
 	if err != nil {
 		return err
+	}
+	if b.entry.RegistrationID == "" {
+		return problem.Forbidden.New("This is a baseline without a registration, which only organizers of the task can restore.")
 	}
 	r, err := d.registration(ctx, b, b.entry.TaskID, b.entry.RegistrationID)
 	if err != nil {
@@ -182,11 +181,14 @@ func (d Deleter) missing(ctx context.Context, b *batch, what string, key store.K
 		return records.Failed(err)
 	}
 	gone := problem.Conflict.New("The %s that this belongs to no longer exists, so this cannot be restored.", what)
-	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
-	if !deleted {
+	id := record.DeletionOf(items[0])
+	if id == "" {
 		return gone
 	}
 	first, err := records.Require[record.DeletionItem](ctx, d.Store, store.Strong, record.DeletionKey(id), gone)
+	if err == nil && first.Kind == record.TaskInTrash {
+		_, _, err = d.taskOf(ctx, first) // Nobody can restore the task of a deleted organizer.
+	}
 	switch {
 	case err != nil:
 		return err

@@ -15,7 +15,7 @@ import (
 // taskOf returns a task that lies in the trash, with its organizer.
 func (d Deleter) taskOf(ctx context.Context, entry *record.DeletionItem) (*record.TaskItem, *record.Organizer, error) {
 	o, err := records.Require[record.Organizer](ctx, d.Store, store.Strong, record.OrganizerKey(entry.OrganizerID),
-		problem.Conflict.New("The organizer of the task was deleted, so the task cannot be restored."))
+		problem.Conflict.New("The organizer of the task was deleted, so nothing of the task can be restored."))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package deletion
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,8 @@ func (b *batch) grantsOut(registration store.Item, now time.Time) error {
 type DeletedTask struct {
 	*record.TaskItem
 	Grant *record.Registered
+	// RestorableUntil is nil if nobody can restore the task any more: its organizer was deleted, or it is being purged.
+	RestorableUntil *record.Instant
 }
 
 // maxDeletedTasks is how many deleted tasks one call of DeletedTasks returns at most.
@@ -96,18 +99,39 @@ func DeletedTasks(ctx context.Context, s store.Store, userID string) ([]DeletedT
 		}
 		grants = append(grants, g)
 	}
-	ids := lists.Map(grants, func(g *record.Registered) string { return g.TaskID })
-	tasks, err := records.GetAll[record.TaskItem](ctx, in, store.Eventual, records.Keys(ids, record.TaskKey)...)
+	keys := records.Keys(lists.Map(grants, func(g *record.Registered) string { return g.TaskID }), record.TaskKey)
+	trashed, err := records.GetItems(ctx, s, store.Eventual, lists.Map(keys, record.TrashKey)...)
 	if err != nil {
 		return nil, err
 	}
-	var all []DeletedTask
-	for i, t := range tasks {
-		if t != nil {
-			all = append(all, DeletedTask{t, grants[i]})
+	entries := make([]*record.DeletionItem, len(trashed))
+	organizers := make([]*record.Organizer, len(trashed))
+	all := make([]DeletedTask, len(trashed))
+	var wanted []records.Target
+	for i, it := range trashed {
+		if !it.Exists() {
+			continue
+		}
+		former, err := record.Untrash(it)
+		if err != nil {
+			return nil, err
+		}
+		all[i].Grant = grants[i]
+		if all[i].TaskItem, err = records.Decode[record.TaskItem](former); err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, records.Into(&organizers[i], record.OrganizerKey(all[i].OrganizerID)),
+			records.Into(&entries[i], record.DeletionKey(record.DeletionOf(it))))
+	}
+	if err := records.Read(ctx, s, store.Eventual, wanted...); err != nil {
+		return nil, err
+	}
+	for i, entry := range entries {
+		if entry != nil && !entry.Over() && organizers[i] != nil {
+			all[i].RestorableUntil = &entry.ExpiresAt
 		}
 	}
-	return all, nil
+	return slices.DeleteFunc(all, func(t DeletedTask) bool { return t.TaskItem == nil }), nil
 }
 
 // checkUnused returns the error used if an allowance of the task counts a dependent of the deleted resource, or if one of the sources has

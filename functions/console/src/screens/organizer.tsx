@@ -1,7 +1,8 @@
 // An organizer, for its members: description, members and invitations.
 
 import { patch, remove, type Schemas } from "../api";
-import { done, read, useGet, useList, useNewest } from "../data";
+import { done, read, readAll, useGet, useList, useNewest } from "../data";
+import { lostWith } from "../deletion_words";
 import { personOf } from "../known_names";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
@@ -102,16 +103,26 @@ function Edit({
       </Form>
       {owner && tasks?.length === 0 && (
         <p class="actions">
-          <Action plain run={drop} ask="That cannot be undone.">
+          <Action plain run={drop} ask={() => warning(o.id)}>
             Delete the organizer
           </Action>
         </p>
       )}
       {owner && Boolean(tasks?.length) && (
-        <p class="small quiet">An organizer with tasks cannot be deleted. Delete its tasks first.</p>
+        <p class="small quiet">
+          An organizer with tasks cannot be deleted. Delete its tasks first. Nobody can restore them once the organizer
+          is deleted.
+        </p>
       )}
     </>
   );
+}
+
+/** warning asks whether to delete an organizer, and names the deleted tasks that nobody can restore then. */
+async function warning(organizerId: string): Promise<string> {
+  const query = { "filter[kind]": ["task" as const], "filter[organizerId]": [organizerId] };
+  const tasks = await readAll("/v1/deletions", { query });
+  return `${lostWith(tasks.map(d => d.name))}That cannot be undone.`;
 }
 
 type OfMembers = { ids: { organizerId: string }; owners: string[]; owner: boolean; me: string };

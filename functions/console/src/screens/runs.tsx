@@ -3,6 +3,7 @@
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { read, useGet, useList } from "../data";
+import { nobodyRestores } from "../deletion_words";
 import { clauseOf } from "../faults";
 import { noticeOf, waitsFor } from "../queue_words";
 import { chunks } from "../review_changes";
@@ -44,7 +45,7 @@ function OfAll() {
       {me?.deletedTasks?.map(d => (
         <p key={d.taskId} class="notice">
           The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>. The runs of <bdi>{d.team}</bdi> in it are not
-          listed, unless they restore it.
+          listed{d.restorableUntil ? ", unless they restore it." : `. ${nobodyRestores}`}
         </p>
       ))}
       <Of me={me} />

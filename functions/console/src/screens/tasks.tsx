@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
+import { nobodyRestores } from "../deletion_words";
 import { gone } from "../problem";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
@@ -15,6 +16,7 @@ import { Ended } from "../ui/ended";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
+import { Deadline } from "../ui/time";
 
 type Task = Schemas["Task"];
 const tabs: Record<Stage | "mine", string> = { mine: "Mine", open: "Open", upcoming: "Upcoming", past: "Past" };
@@ -104,8 +106,14 @@ function Mine({ me }: { me: Me }) {
       <h2>Your teams</h2>
       {deleted.map(d => (
         <p class="notice" key={d.taskId}>
-          The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>, in which <bdi>{d.team}</bdi> was registered.
-          For 30 days they can restore it.
+          The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>, in which <bdi>{d.team}</bdi> was registered.{" "}
+          {d.restorableUntil ? (
+            <>
+              They can restore it until <Deadline at={d.restorableUntil} />.
+            </>
+          ) : (
+            nobodyRestores
+          )}
         </p>
       ))}
       {me.endedRegistrations?.map(e => (

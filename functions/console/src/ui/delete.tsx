@@ -75,7 +75,7 @@ export function Delete({ kind, id, taskId, name, then, submitted = false }: Prop
   return (
     <details>
       <summary>Delete the {kind}</summary>
-      <p>For 30 days it can be restored.</p>
+      <p>For 30 days it can be restored{kind === "task" && ", unless its organizer is deleted"}.</p>
       {submitted || refused ? (
         <Form
           name={`delete ${id}`}

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { type Loading, useList } from "../data";
+import { nobodyRestores } from "../deletion_words";
 import { personOf } from "../known_names";
 import { deletedTask, registrationIn, useMe } from "../roles";
 import { Busy, Heading } from "./show";
@@ -33,8 +34,8 @@ export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schema
   if (deleted || registrationIn(me, taskId)?.state === "accepted")
     return (
       <Deleted name={deleted?.taskName}>
-        The organizers have deleted this task, with what teams submitted to it. If they restore it, this page shows it
-        again.
+        The organizers have deleted this task, with what teams submitted to it.
+        {deleted && (deleted.restorableUntil ? " If they restore it, this page shows it again." : ` ${nobodyRestores}`)}
       </Deleted>
     );
   return (

@@ -1,0 +1,13 @@
+// What texts say of deleted resources and the trash.
+
+/** nobodyRestores is said of a deleted task whose organizers can no longer restore it. */
+export const nobodyRestores = "Nobody can restore it any more.";
+
+/** lostWith says which deleted tasks nobody can restore once their organizer is deleted. It is empty without such tasks. */
+export function lostWith(names: string[]): string {
+  if (names.length === 0) return "";
+  const which = names.map(name => `“${name}”`).join(", ");
+  return names.length === 1
+    ? `The deleted task ${which} goes with it: it can then no longer be restored from the trash. `
+    : `The deleted tasks ${which} go with it: they can then no longer be restored from the trash. `;
+}

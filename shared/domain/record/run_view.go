@@ -133,6 +133,8 @@ func (r *RunItem) visibleDiagnostics(s Sight) []measure.Diagnostic {
 	switch {
 	case r.State != Failed || measure.HasErrors(visible):
 		return visible
+	case r.Anonymized() && !measure.HasErrors(r.Diagnostics):
+		return append(visible, deletedErrors(canSeeIdentity(s.roles)))
 	case canSeeIdentity(s.roles):
 		return append(visible, withheldErrors(len(visible) > 0))
 	}
@@ -172,6 +174,17 @@ func withheldErrors(warned bool) measure.Diagnostic {
 		"Compare the ids, tokens and labels in its files with the inputs and the description of the dataset, if it has them. " +
 		"Otherwise ask the organizers, who can see the reason. At most " + strconv.Itoa(MaxTruthFailures) +
 		" new runs of a team in a task fail for such reasons in 24 hours: others end as completed, without values. " + failuresByChanges}
+}
+
+// deletedErrors returns the error that replaces the errors of a run whose user was deleted, see RunItem.Anonymize. Only insiders learn that
+// the user was deleted.
+func deletedErrors(insider bool) measure.Diagnostic {
+	message := "The reason why the run failed was deleted, so nobody sees it any more."
+	if insider {
+		message = "The reason why the run failed was deleted with the account of the user who submitted it, so nobody sees it any more. If " +
+			"the ground truth or the evaluator changes, the run is evaluated again, and a new reason is shown if it fails again."
+	}
+	return measure.Diagnostic{Severity: measure.Error, Message: message}
 }
 
 // failuresByChanges names the failures that MaxTruthFailures does not limit, see RunItem.LimitsTruthFailures.

@@ -3,6 +3,7 @@ package functions_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 func TestDeleteUser_DeletesWhyItsRunsFailed(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, bob := l.enterPublished()
+	before := l.run("ada", ada).EvaluationID
 	l.changeTruth("1,a\n2,b\n3,c\n")
 	l.evaluate(ada)
 	l.evaluate(bob)
@@ -47,6 +49,10 @@ func TestDeleteUser_DeletesWhyItsRunsFailed(t *testing.T) {
 	if read := fmt.Sprint(review.Diagnostics); !strings.Contains(read, deleted) {
 		t.Errorf("the review says %s", read)
 	}
+	result := "/v1/evaluations/" + before
+	if e := servertest.Get[record.Evaluation](l.Server, "", result); e.RunID != ada {
+		t.Errorf("the published result from before the failure is %+v", e)
+	}
 	if read := messages("olga", bob); !strings.Contains(read, reason) {
 		t.Errorf("the organizers read of the other run: %s", read)
 	}
@@ -54,5 +60,13 @@ func TestDeleteUser_DeletesWhyItsRunsFailed(t *testing.T) {
 	l.evaluate(ada)
 	if read := messages("olga", ada); !strings.Contains(read, reason) || strings.Contains(read, deleted) {
 		t.Errorf("after it failed again, the organizers read %s", read)
+	}
+	l.changeTruth("1,a\n2,b\n")
+	l.evaluate(bob)
+	l.evaluate(ada)
+	l.nextMinute()
+	board := servertest.List[record.Evaluation](l.Server, "", l.task+"/evaluations?sort=rank&filter[datasetId]="+servertest.ID(l.dataset))
+	if !slices.ContainsFunc(board, func(e record.Evaluation) bool { return e.RunID == ada && e.Rank == 1 }) {
+		t.Errorf("after the ground truth was corrected, the leaderboard is %+v", board)
 	}
 }

@@ -28,8 +28,8 @@ var Operations = []api.Operation{
 		ID: "deleteCurrentUser", Path: "/v1/user", May: access.User, Token: access.SignedIn,
 		Summary: "Delete your account and your data",
 		Description: "Like `deleteUser`, for your own account. `id` must be your id, so that no accident deletes your account. Access tokens " +
-			"cannot do it. Submissions of teams with other members stay with the team. Published results stay on leaderboards; withdraw them " +
-			"first if you do not want this. The answer is 409 while you are the last owner of an organizer, and says what to do first. Signing " +
+			"cannot do it. Submissions of teams with other members stay with the team. Published results stay; withdraw them first if you " +
+			"do not want this. The answer is 409 while you are the last owner of an organizer, and says what to do first. Signing " +
 			"in again creates a new, empty account.",
 		Query: page.Spec{Filters: []page.Filter{{Name: "id", Type: page.ID, Standalone: true}}},
 	}, current, removeCurrent),
@@ -55,8 +55,9 @@ var Operations = []api.Operation{
 		ID: "deleteUser", Path: "/v1/users/{userId}", May: access.Admin, Token: access.SignedIn,
 		Summary: "Delete a user and the user's data",
 		Description: "The user's rights and access tokens end at once. Within some minutes, name, address, team, affiliation, country and " +
-			"contact are removed from all records, and unpublished submissions are deleted. Published results stay on leaderboards, under the " +
-			"alias of the registration and without texts of the user. A random id replaces the user's id in them and in audit entries. " +
+			"contact are removed from all records, and unpublished submissions are deleted. A run whose review is published and that was " +
+			"completed stays, also if it failed later: under the alias of the registration, with its results and without texts of the user " +
+			"and diagnostics. A random id replaces the user's id in them and in audit entries. " +
 			"`getUser` answers with `deleting` until this is done, then with 404. The answer is 409 for the last owner of an organizer. A " +
 			"deleted user who signs in again is a new user. To prevent this, block the account at the sign-in issuer first.",
 	}, userID, remove),

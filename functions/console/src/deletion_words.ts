@@ -11,3 +11,9 @@ export function lostWith(names: string[]): string {
     ? `The deleted task ${which} goes with it: it can then no longer be restored from the trash. `
     : `The deleted tasks ${which} go with it: they can then no longer be restored from the trash. `;
 }
+
+/** lostWithAccount says what becomes of the runs of users who delete their account. */
+export const lostWithAccount =
+  "Your profile, tokens and notes are deleted. A team with other members keeps its runs. If you are the only member of a team, " +
+  "its runs that were completed and whose review is published stay under an alias, also if they failed later, after a " +
+  "change of the ground truth or the evaluator. Its other runs are deleted.";

@@ -4,6 +4,7 @@ import { Fragment } from "preact";
 import useSWR from "swr";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, read, useGet, useList } from "../data";
+import { lostWithAccount } from "../deletion_words";
 import { eventLabels } from "../event_labels";
 import { personOf } from "../known_names";
 import { useMail } from "../mail";
@@ -81,10 +82,7 @@ function Leave({ of: u }: { of: Me }) {
     <DeleteAccount
       title="Delete my account"
       run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
-      about={
-        "Your profile, tokens and notes are deleted. A team with other members keeps its runs. If you are the only member of a team, " +
-        "its runs without a published result are deleted, and its published runs stay under an alias."
-      }
+      about={lostWithAccount}
     />
   );
 }

@@ -203,6 +203,15 @@ func (v *boardView) address(changes ...string) string {
 	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
 }
 
+// addressOf returns the address of the page with the other dataset. It leaves out the selections that the dataset does not take.
+func (v *boardView) addressOf(d *record.DatasetItem) string {
+	changes := []string{byDataset.Param(), d.ID, "sort", rank}
+	if v.final && d.FinalRuns == 0 {
+		changes = append(changes, final.Name, "", best.Name, "true")
+	}
+	return v.address(changes...)
+}
+
 // viewed returns the address of the page in a view.
 func (v *boardView) viewed(name string) string { return v.address(view.Name, name) }
 

@@ -2,7 +2,9 @@ package evaluations_test
 
 import (
 	"context"
+	"html"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +136,29 @@ func TestPage_PromisesInputsThatEveryoneGets(t *testing.T) {
 		page := string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
 		if !strings.Contains(page, tt.want) {
 			t.Errorf("%d inputs for %q: the page lacks %s", len(d.Inputs), tt.of, tt.want)
+		}
+	}
+}
+
+// TestPage_LeadsFromFinalRunsToOtherDatasets follows the links from the final runs of a dataset to a dataset that takes none, and to one
+// that takes some.
+func TestPage_LeadsFromFinalRunsToOtherDatasets(t *testing.T) {
+	s := servertest.New(t, evaluations.Operations...)
+	b := s.Records()
+	task := b.Task()
+	takes := func(n int) func(*record.DatasetItem) { return func(d *record.DatasetItem) { d.FinalRuns = n } }
+	first, second, none := task.Dataset(takes(1)), task.Dataset(takes(2)), task.Dataset(takes(0))
+	read := func(path string) string {
+		return string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+	}
+	page := read("/v1/tasks/" + task.ID + "/evaluations?final=true&best=false&filter[datasetId]=" + first.ID)
+	for _, tt := range []struct{ id, current string }{{second.ID, "Final runs of each team"}, {none.ID, "Best run of each team"}} {
+		link := regexp.MustCompile(`href="(/v1/tasks/\w+/evaluations\?[^"]*` + tt.id + `[^"]*)"`).FindStringSubmatch(page)
+		if link == nil {
+			t.Fatalf("no link to %s in %s", tt.id, page)
+		}
+		if got := read(html.UnescapeString(link[1])); !strings.Contains(got, `aria-current="page">`+tt.current+"</a>") {
+			t.Errorf("%s does not show %q: %s", link[1], tt.current, got)
 		}
 	}
 }

@@ -54,6 +54,17 @@ func consoleAddress(path string) string {
 	return ""
 }
 
+// ofTask matches the paths of resources that belong to a task.
+var ofTask = regexp.MustCompile(`^(/v1/tasks/[0-9A-Z]{26})/.`)
+
+// taskAddress returns the address of the task that the resource at the path belongs to; empty: it belongs to none.
+func taskAddress(path string) string {
+	if m := ofTask.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // signInAddress returns the address of the console where users sign in, and then see the resource at the path if the console has a screen
 // for it.
 func signInAddress(path string) string {

@@ -26,6 +26,21 @@ func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 	}
 }
 
+// TestRender_LeadsFromAProblemBackToTheTask renders problems of resources of a task, of a task and of another resource.
+func TestRender_LeadsFromAProblemBackToTheTask(t *testing.T) {
+	const task = "/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+	for path, want := range map[string]bool{
+		task + "/evaluations": true, task + "/submissions/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": true, task: false, "/v1/tasks/x/evaluations": false,
+		"/v1/runs": false,
+	} {
+		body, _, err := Render(t.Context(), api.JSONDocument{Title: "Error", Path: path,
+			JSON: []byte(`{"type":"urn:assay:problem:invalid-parameter","status":400,"detail":"The dataset takes no final runs."}`)})
+		if got := strings.Contains(string(body), `<a href="`+task+`">Back to the task</a>`); err != nil || got != want {
+			t.Errorf("%s has a link to the task: %v, want %v (%v)", path, got, want, err)
+		}
+	}
+}
+
 // Only the shown part of a large document is kept in memory.
 func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`

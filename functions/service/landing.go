@@ -52,6 +52,7 @@ type shownTask struct {
 	*record.Task
 	organizer string
 	stage     stage
+	joinable  bool              // teams can register now, and the task has not closed
 	changes   []*record.Instant // at which the stage can become another one; some are nil
 }
 
@@ -93,16 +94,21 @@ func stageOf(t *record.Task, datasets []record.DatasetSubmissions, now time.Time
 	case s.ClosesAt != nil:
 		until = ", submissions until " + webpage.Instant(s.ClosesAt.Time)
 	}
-	r := t.Registration
 	switch {
-	case r.Mode == record.Closed || record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) != nil:
+	case !registers(t, now):
 		return stage{"Open to those who are registered" + until, false}
 	case len(datasets) == 0:
 		return stage{"No dataset yet", false}
-	case r.Mode == record.Approval:
+	case t.Registration.Mode == record.Approval:
 		return stage{"Open to teams that the organizers accept" + until, true}
 	}
 	return stage{"Open for registration" + until, true}
+}
+
+// registers reports whether teams can register for the task.
+func registers(t *record.Task, now time.Time) bool {
+	r := t.Registration
+	return r.Mode != record.Closed && record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) == nil
 }
 
 // changesOf returns the instants from which stageOf finds the stage of a task. Some are nil.
@@ -212,7 +218,8 @@ var unread = stage{text: "The task lists when each of its datasets takes submiss
 // findStages reads the datasets of the tasks, whose windows decide whether a task takes submissions.
 func (v *landingView) findStages(ctx context.Context) error {
 	return records.Concurrently(len(v.tasks), func(i int) error {
-		t := v.tasks[i].Task
+		shown := &v.tasks[i]
+		t := shown.Task
 		q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets + 1,
 			MaxBytes: maxDatasetBytes}
 		items, err := v.store.Query(ctx, q)
@@ -220,7 +227,8 @@ func (v *landingView) findStages(ctx context.Context) error {
 		case err != nil:
 			return records.Failed(err)
 		case !q.IsLastPage(items):
-			v.tasks[i].stage = unread
+			shown.stage, shown.joinable = unread, registers(t, v.now)
+			shown.changes = changesOf(t, nil)
 			return nil
 		}
 		windows := make([]record.DatasetSubmissions, len(items))
@@ -231,8 +239,9 @@ func (v *landingView) findStages(ctx context.Context) error {
 			}
 			windows[n] = d.Submissions
 		}
-		v.tasks[i].stage = stageOf(t, windows, v.now)
-		v.tasks[i].changes = changesOf(t, windows)
+		shown.stage = stageOf(t, windows, v.now)
+		shown.joinable = registers(t, v.now) && !t.Stage(windows, v.now).Past()
+		shown.changes = changesOf(t, windows)
 		return nil
 	})
 }

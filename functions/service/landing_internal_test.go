@@ -69,6 +69,39 @@ func TestStages_ReadABoundedPartOfTheDatasets(t *testing.T) {
 	}
 }
 
+// TestLanding_OffersWhatTeamsCanJoin shows tasks that teams can join, and tasks that they cannot join any more or without an invitation.
+func TestLanding_OffersWhatTeamsCanJoin(t *testing.T) {
+	r := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	past := new(record.At(r.Now().Add(-time.Hour)))
+	future := new(record.At(r.Now().Add(time.Hour)))
+	for name, c := range map[string]struct {
+		rules       record.RegistrationRules
+		submissions record.SubmissionRules
+		want        bool
+	}{
+		"open":                {record.RegistrationRules{Mode: record.Open, ClosesAt: future}, record.SubmissionRules{}, true},
+		"by approval":         {record.RegistrationRules{Mode: record.Approval}, record.SubmissionRules{}, true},
+		"not yet submissions": {record.RegistrationRules{Mode: record.Open}, record.SubmissionRules{OpensAt: future}, true},
+		"by invitation":       {record.RegistrationRules{Mode: record.Closed}, record.SubmissionRules{}, false},
+		"registration over":   {record.RegistrationRules{Mode: record.Open, ClosesAt: past}, record.SubmissionRules{}, false},
+		"closed":              {record.RegistrationRules{Mode: record.Open}, record.SubmissionRules{ClosesAt: past}, false},
+	} {
+		task := r.Task(func(t *record.TaskItem) { t.Registration, t.Submissions = c.rules, c.submissions })
+		task.Dataset()
+		v := landingView{store: r.Store, now: r.Now(), tasks: []shownTask{{Task: &task.Task}}}
+		if err := v.findStages(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var page strings.Builder
+		if err := landingPage(v).Render(t.Context(), &page); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(page.String(), "Take part</a>"); got != c.want {
+			t.Errorf("%s: the page offers to take part: %v", name, got)
+		}
+	}
+}
+
 // counted counts the bytes that queries return.
 type counted struct {
 	store.Store

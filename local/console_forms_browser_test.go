@@ -70,3 +70,23 @@ func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
 		t.Error("what was entered is lost")
 	}
 }
+
+// TestConsole_NamesTheButtonsOfAPreview previews a kept draft. The form must not name buttons that the preview replaces, and must name them
+// again after the preview is cancelled.
+func TestConsole_NamesTheButtonsOfAPreview(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	screen := strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")
+	p := s.signedIn(t, "owner", screen+"/edit")
+	p.Fill("Runs of a team in 24 hours", "3")
+	p.Visit(screen + "/desk")
+	p.Sees("The task has no dataset.")
+	p.Visit(screen + "/edit")
+	const hint = "Choose “Save: Submissions” to send them, or “Start over”."
+	p.Sees(hint)
+	p.Press("Save: Submissions")
+	p.Sees("Save: Submissions, with these effects")
+	p.lacksText(hint)
+	p.Press("What this will do > Cancel")
+	p.Sees(hint)
+}

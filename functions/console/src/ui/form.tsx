@@ -167,7 +167,7 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
         if (!busy) void send();
       }}
     >
-      {restored && !over && !same(values, base) && (
+      {restored && !over && !same(values, base) && !effects && (
         <p class="notice" role="status">
           The fields have changes that are not sent yet. Choose “{button}” to send them, or “Start over”.
           {files && !files.chosen && " Chosen files are not kept: choose them again."}

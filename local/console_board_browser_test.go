@@ -118,3 +118,25 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 	p.Sees("Nothing is shown before")
 	p.Sees("Others see the result of a run once it is published, unless the organizers have blinded it")
 }
+
+// TestConsole_DropsChoicesThatADatasetLacks opens the final runs of a dataset, then another dataset that takes none, then a link with a
+// measure and a version that the dataset lacks. Each must show the board.
+func TestConsole_DropsChoicesThatADatasetLacks(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Practice"})
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Contest", "split": "test", "finalRuns": 1})
+	screen := strings.TrimPrefix(task, "/v1") + "/leaderboard"
+	p := s.signedIn(t, "owner", screen)
+	p.Press("Final runs")
+	p.Await(`location.hash.includes("show=final")`)
+	p.Press("Practice")
+	p.Await(`location.hash.includes("dataset=") && !location.hash.includes("show=")`)
+	p.Sees("No run has a result.")
+	p.lacksText("takes none")
+	p.Visit(screen + "?sort=P%4077&against=9&columns=P%4077")
+	p.Sees("No run has a result.")
+	p.Await(`!location.hash.includes("sort=") && !location.hash.includes("against=")`)
+}

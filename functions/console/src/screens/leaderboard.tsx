@@ -1,8 +1,9 @@
 // The leaderboard of a dataset from the tool leaderboard, with confidence intervals and letters of runs that
 // differ significantly. The choices of the reader are in the address, so that a link has them.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { lackedChoices, withoutChoices } from "../board_choices";
 import { changesNote, markOf, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
 import { inWords } from "../member_names";
@@ -51,7 +52,8 @@ function noteOf(e: Entry): string {
   return e.audience === "registrants" ? "teams that take part see it" : "";
 }
 
-function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
+function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }) {
+  const query = withoutChoices(chosen, lackedChoices(chosen, d));
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
   const [on, setOn] = useState(false); // show more entries than the tool answers
@@ -65,7 +67,13 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
     ...(query.get("view") === "public" && { view: "public" }),
     ...(query.get("against") && { against: Number(query.get("against")) }),
   };
-  const board = useTool("leaderboard", input);
+  const answer = useTool("leaderboard", input);
+  const faults = answer.error?.document.errors;
+  const board = lackedChoices(query, d, faults).length > 0 ? { ...answer, error: undefined } : answer;
+  const lacked = lackedChoices(chosen, d, faults);
+  useEffect(() => {
+    if (lacked.length > 0) view(chosen, Object.fromEntries(lacked.map(name => [name, undefined])));
+  }, [lacked.join()]);
   useFreshAt([board.data?.empty?.until]);
   const list = {
     "filter[datasetId]": [d.id],
@@ -123,8 +131,9 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
             if (!b.more) return undefined;
             return limit < most ? () => setLimit(limit * 2) : () => setOn(true);
           };
-          const asked = query.get("columns")?.split(",");
-          const columns = asked?.filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
+          const asked = query.get("columns")?.split(",") ?? [];
+          const known = asked.filter(c => b.measures.includes(c));
+          const columns = known.length > 0 ? known : b.measures.slice(0, 6);
           return (
             <>
               {b.finalsNote && <p class="small">{b.finalsNote}</p>}

@@ -98,6 +98,36 @@ func TestConsole_ChangesOnlyWhatDiffers(t *testing.T) {
 	p.Sees("Select all 2")
 }
 
+// TestConsole_SaysWhyNothingCanBePublished makes the server fail to answer the evaluations, and then the teams. The inbox and the reviews
+// must say what is missing, and must offer to publish again once the server answers.
+func TestConsole_SaysWhyNothingCanBePublished(t *testing.T) {
+	t.Parallel()
+	p, task := useShared(t).organizedTask(t, 1)
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fails = "/v1/evaluations?"; window.fetch = request =>
+window.fails && request.url.includes(window.fails)
+? Promise.resolve(new Response('{"detail":"This fails.","status":503}', {status: 503})) : real(request); }`)
+	const teams = "Which teams were rejected cannot be read, so runs cannot be published together here now."
+	p.Visit("/")
+	p.Visit("/desk")
+	p.Fill("Select this one", "true")
+	p.Sees("The evaluations of the runs cannot be read, so runs cannot be published together here now.")
+	p.lacks("Unblind and publish")
+	browsertest.Evaluate[any](p.Page, `window.fails = ""`)
+	p.Press("Try again")
+	p.Sees("Unblind and publish 1 run")
+	browsertest.Evaluate[any](p.Page, `window.fails = "/registrations?"`)
+	p.Visit("/")
+	p.Visit("/desk")
+	p.Fill("Select this one", "true")
+	p.Sees(teams)
+	p.Visit(task + "/desk")
+	p.Fill("Select this one", "true")
+	p.Sees(teams)
+	browsertest.Evaluate[any](p.Page, `window.fails = ""`)
+	p.Press("Try again")
+	p.Sees("Unblind and publish 1 run")
+}
+
 // TestConsole_ReviewsWhatItShows makes more runs than one request for scores can name. It must not review ticked runs that left the list.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,8 @@
 // The evaluations of many runs.
 import useSWR from "swr";
 import type { Schemas } from "./api";
-import { read } from "./data";
+import { type Loading, read } from "./data";
+import type { Problem } from "./problem";
 import { chunks } from "./review_changes";
 
 const most = 50; // largest number of runs whose evaluations one request reads
@@ -15,5 +16,11 @@ export async function evaluationsOf(runIds: string[]): Promise<Schemas["Evaluati
 }
 
 /** useScores reads the evaluations of runs. */
-export const useScores = (runIds: string[]): Schemas["Evaluation"][] | undefined =>
-  useSWR(runIds.length > 0 && ["scores", runIds], () => evaluationsOf(runIds), { keepPreviousData: true }).data;
+export function useScores(runIds: string[]): Loading<Schemas["Evaluation"][]> {
+  const { data, error, mutate } = useSWR<Schemas["Evaluation"][], Problem>(
+    runIds.length > 0 && ["scores", runIds],
+    () => evaluationsOf(runIds),
+    { keepPreviousData: true },
+  );
+  return { data, error, mutate };
+}

@@ -1,6 +1,8 @@
 // The teams of tasks, read once for a question to organizers.
+import useSWR from "swr";
 import type { Schemas } from "./api";
-import { readAll } from "./data";
+import { type Loading, readAll } from "./data";
+import type { Problem } from "./problem";
 
 type Registration = Schemas["Registration"];
 /** teamsIn returns all registrations for a task in a state. */
@@ -16,8 +18,17 @@ const most = 50; // users that a filter takes
 export const authorsOf = (r: Pick<Registration, "members" | "formerIds">): string[] =>
   [...new Set([...r.members, ...(r.formerIds ?? [])])].slice(0, most);
 
+/** useRejected reads the registrations that the organizers rejected, by the id of the task. */
+export function useRejected(taskIds: string[]): Loading<Map<string, Set<string>>> {
+  const of = [...new Set(taskIds)].sort();
+  const { data, error, mutate } = useSWR<Map<string, Set<string>>, Problem>(of.length > 0 && ["rejected", ...of], () =>
+    rejectedTeams(of),
+  );
+  return { data, error, mutate };
+}
+
 /** rejectedTeams returns the registrations that the organizers rejected, by the id of the task. */
-export async function rejectedTeams(taskIds: string[]): Promise<Map<string, Set<string>>> {
+async function rejectedTeams(taskIds: string[]): Promise<Map<string, Set<string>>> {
   const all = new Map<string, Set<string>>();
   for (const taskId of new Set(taskIds)) all.set(taskId, new Set((await teamsIn(taskId, "rejected")).map(r => r.id)));
   return all;

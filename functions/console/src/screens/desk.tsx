@@ -15,11 +15,11 @@ import { useScores } from "../scores";
 import { useSession } from "../session";
 import { useStages } from "../task_stages";
 import { teamName } from "../team_name";
-import { rejectedTeams } from "../teams";
+import { useRejected } from "../teams";
 import { happened } from "../todo_words";
 import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
-import { Action, Busy, Heading, Items, Listed, Tag } from "../ui/show";
+import { Action, Busy, Heading, Items, Listed, Tag, Unread } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 
@@ -180,13 +180,6 @@ const NothingHere = ({ elsewhere }: { elsewhere: Membership[] }) =>
     </p>
   );
 
-/** useRejected returns which of the runs of todos belong to rejected teams, once it is known. */
-function useRejected(runs: Todo[]): ((t: Todo) => boolean) | undefined {
-  const tasks = [...new Set(runs.map(t => t.taskId))].sort();
-  const teams = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
-  return teams && (t => teams.get(t.taskId)?.has(t.registrationId ?? "") ?? false);
-}
-
 function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
   const all = useList("/v1/organizers/{organizerId}/todos", { path: { organizerId }, query: { limit: 100 } });
   const tasks = [...new Set(all.items?.map(t => t.taskId))];
@@ -213,20 +206,22 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
     if (failed[0]) throw new Problem(failed[0].problem!);
   };
   const ofRuns = all.items?.filter(ofRun) ?? [];
-  const rejected = useRejected(ofRuns);
+  const rejections = useRejected(ofRuns.map(t => t.taskId));
+  const rejected = (t: Todo): boolean | undefined =>
+    rejections.data && (rejections.data.get(t.taskId)?.has(t.registrationId ?? "") ?? false);
   const teams = chosen.filter(t => t.kind === "registration.pending");
   const runs = chosen.filter(ofRun);
   const completed = runs
     .filter(t => t.kind === "run.unreviewed")
     .map(t => ({
       ...t,
-      rejected: rejected?.(t),
+      rejected: rejected(t),
       runId: t.runId!,
       datasetId: t.datasetId!,
     }));
   const published = publishable(completed);
   const scores = useScores(ofRuns.map(t => t.runId!));
-  const scoreOf = ({ runId }: Pick<Todo, "runId">) => scores?.find(e => e.runId === runId);
+  const scoreOf = ({ runId }: Pick<Todo, "runId">) => scores.data?.find(e => e.runId === runId);
   const verb = publishingVerb(published.map(scoreOf));
   return (
     <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>
@@ -244,7 +239,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 </Action>
               </>
             )}
-            {rejected && scores && published.length > 0 && (
+            {rejections.data && scores.data && published.length > 0 && (
               <Action
                 plain
                 ask={() => question(verb, publish, completed)}
@@ -259,6 +254,16 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
               </Action>
             )}
           </p>
+          {published.length > 0 && (
+            <>
+              <Unread of={scores}>
+                The evaluations of the runs cannot be read, so runs cannot be published together here now.
+              </Unread>
+              <Unread of={rejections}>
+                Which teams were rejected cannot be read, so runs cannot be published together here now.
+              </Unread>
+            </>
+          )}
           <ul class="rows">
             {items.map(t => (
               <li key={t.id + t.kind}>
@@ -278,7 +283,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                   )}{" "}
                   <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag>{" "}
                   {ofRun(t) && scoreOf(t)?.final && <Tag kind="good">final</Tag>}{" "}
-                  {ofRun(t) && rejected?.(t) && <Tag kind="bad">team rejected</Tag>}{" "}
+                  {ofRun(t) && rejected(t) && <Tag kind="bad">team rejected</Tag>}{" "}
                   <span class="small quiet">
                     <bdi>{[t.taskName, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>
                     , {happened(t)}

@@ -1,5 +1,4 @@
 // The review of one run by the organizers of its task.
-import useSWR from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
@@ -7,7 +6,7 @@ import { commentHint, flags, publishedHint } from "../review_changes";
 import { go, type Screen } from "../route";
 import { againstNote, isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
-import { rejectedTeams } from "../teams";
+import { useRejected } from "../teams";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
@@ -62,7 +61,7 @@ function One({
     path: { evaluationId: r.evaluationId ?? "" },
   }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
-  const rejected = useSWR(["rejected", r.taskId], () => rejectedTeams([r.taskId])).data?.get(r.taskId);
+  const rejected = useRejected([r.taskId]).data?.get(r.taskId);
   const others =
     useList("/v1/runs", {
       query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 },

@@ -1,7 +1,6 @@
 // The open work in one task, for organizers: registrations, reviews and announcements.
 
 import { useState } from "preact/hooks";
-import useSWR from "swr";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
 import { useList } from "../data";
@@ -20,12 +19,12 @@ import { closedForTeams, noRunNote, truthState } from "../stage";
 import { useStages } from "../task_stages";
 import { noTeam } from "../task_steps";
 import { teamName } from "../team_name";
-import { rejectedTeams } from "../teams";
+import { useRejected } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf, stateKinds } from "../ui/decide";
 import { Invitations } from "../ui/invitations";
 import { nameOf, StateTag, scoreOf } from "../ui/run_state";
-import { Action, Failure, Items, Listed, Tag } from "../ui/show";
+import { Action, Failure, Items, Listed, Tag, Unread } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
@@ -98,7 +97,8 @@ function Reviews({ of: d, task, query }: OfReviews) {
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
+  const rejections = useRejected([d.taskId]);
+  const rejected = rejections.data?.get(d.taskId);
   const candidates = (runs.items ?? [])
     .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.
     .map(r => ({
@@ -109,7 +109,7 @@ function Reviews({ of: d, task, query }: OfReviews) {
       rejected: rejected?.has(r.registrationId ?? ""),
     }));
   const scores = useScores(ids);
-  const scoreIn = (runId: string): Schemas["Evaluation"] | undefined => scores?.find(e => e.runId === runId);
+  const scoreIn = (runId: string): Schemas["Evaluation"] | undefined => scores.data?.find(e => e.runId === runId);
   const open = ({ change }: Pick<Decision, "change">): typeof candidates =>
     candidates.filter(c => mayChange(scoreIn(c.runId), change));
   const publishing = open(publication);
@@ -182,6 +182,12 @@ function Reviews({ of: d, task, query }: OfReviews) {
                   </Action>
                 ))}
             </p>
+            <Unread of={scores}>The evaluations of the runs cannot be read, so this list lacks their scores.</Unread>
+            {publishing.length > 0 && (
+              <Unread of={rejections}>
+                Which teams were rejected cannot be read, so runs cannot be published together here now.
+              </Unread>
+            )}
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
             <Rows of={items} scoreIn={scoreIn} ticked={ticked} tick={setTicked} rejected={rejected} />
           </>

@@ -65,6 +65,17 @@ export function Loaded<T>({
   return <Busy />;
 }
 
+/** Unread says what a screen lacks because other data cannot be read, and why. It shows nothing once the data is read. */
+export const Unread = <T,>({ of, children }: { of: Loading<T>; children: ComponentChildren }) =>
+  of.error && of.data === undefined ? (
+    <>
+      <p class="notice" role="status">
+        {children}
+      </p>
+      <Failure of={of.error} retry={() => of.mutate()} />
+    </>
+  ) : null;
+
 /** Busy is the placeholder for data that is being read. */
 export const Busy = () => (
   <p class="busy quiet" aria-busy="true">

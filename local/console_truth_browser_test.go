@@ -349,5 +349,11 @@ setInterval(() => dispatchEvent(new Event("focus")), 200); }` // reads again, at
 		p.Fill("Title", "Hello")
 		p.Press("Title > Announce")
 		p.Sees(said)
+		p.Press("Announce, with these effects")
+		p.Sees("Announced. The page of the task shows it")
+		if strings.HasPrefix(said, "Nobody") {
+			p.Sees("shows it.")
+			p.lacksText("get an e-mail if they want such e-mails")
+		}
 	}
 }

@@ -1,7 +1,6 @@
 // The announcements of a task, for its organizers.
 import { patch, post, remove, type Schemas } from "../api";
 import { done, read, useList } from "../data";
-import { useMail } from "../mail";
 import { count } from "../plural";
 import { teamsIn } from "../teams";
 import { Announcement } from "../ui/announcement";
@@ -10,10 +9,16 @@ import { Form } from "../ui/form";
 import { Action, Items } from "../ui/show";
 import { mergePatch } from "../ui/values";
 
+/** mailed counts the teams whose members an announcement reaches by e-mail. nobody says why no e-mail is sent. */
+async function mailed(taskId: string): Promise<{ teams: number; nobody?: string }> {
+  const [{ mail }, { length: teams }] = await Promise.all([read("/info", {}), teamsIn(taskId, "accepted")]);
+  if (!mail) return { teams, nobody: "this server sends none" };
+  return teams === 0 ? { teams, nobody: "no team takes part" } : { teams };
+}
+
 /** Announcements lists the announcements of a task, and has the forms to make and change them. */
 export function Announcements({ taskId }: { taskId: string }) {
   const all = useList("/v1/tasks/{taskId}/announcements", { path: { taskId } });
-  const mail = useMail();
   const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
   const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => (
     <>
@@ -28,8 +33,7 @@ export function Announcements({ taskId }: { taskId: string }) {
     );
   const told = async (): Promise<Schemas["Effect"][]> => {
     const subject = `/v1/tasks/${taskId}/announcements`;
-    const [{ mail }, teams] = await Promise.all([read("/info", {}), teamsIn(taskId, "accepted")]);
-    const nobody = !mail ? "this server sends none" : teams.length === 0 && "no team takes part";
+    const { teams, nobody } = await mailed(taskId);
     return [
       { kind: "audience", subject, detail: "Everyone who sees the task reads it on the page of the task" },
       {
@@ -37,7 +41,7 @@ export function Announcements({ taskId }: { taskId: string }) {
         subject,
         detail: nobody
           ? `Nobody gets an e-mail: ${nobody}`
-          : `Those members of ${count(teams.length, "team")} who want such e-mails get it by e-mail`,
+          : `Those members of ${count(teams, "team")} who want such e-mails get it by e-mail`,
       },
     ];
   };
@@ -48,12 +52,13 @@ export function Announcements({ taskId }: { taskId: string }) {
         initial={{}}
         button="Announce"
         preview={told}
-        submit={v =>
-          done(
+        submit={async v => {
+          const { nobody } = await mailed(taskId);
+          await done(
             post("/v1/tasks/{taskId}/announcements", { taskId }, v),
-            `Announced. The page of the task shows it${mail ? ", and members of teams that take part get an e-mail if they want such e-mails" : ""}.`,
-          )
-        }
+            `Announced. The page of the task shows it${nobody ? "" : ", and members of teams that take part get an e-mail if they want such e-mails"}.`,
+          );
+        }}
       >
         {fields}
       </Form>

@@ -22,7 +22,7 @@ func fortyLabels() string {
 	return b.String()
 }
 
-const advised = "40 examples with exact live scores: about 14 runs reveal the truth"
+const advised = "40 examples with exact live scores: about 14 runs reveal the ground truth"
 
 // live returns the members of a dataset that shows scores of 40 labels. The quota is perDay runs.
 func live(perDay int) map[string]any {

@@ -334,7 +334,7 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	}
 	olga.write("labels.csv", labels.String())
 	file := olga.write("birds.yaml", labelsFile)
-	const advice = "40 examples with exact live scores: about 14 runs reveal the truth"
+	const advice = "40 examples with exact live scores: about 14 runs reveal the ground truth"
 	const contents = `truth: 40 items, 2 labels ("a" 20, "b" 20)`
 	once := func(said string) {
 		t.Helper()

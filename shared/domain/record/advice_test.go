@@ -50,7 +50,7 @@ func TestAdvise_ComparesWithWhatTeamsMaySubmit(t *testing.T) {
 		case c.runs == 0 && got != nil:
 			t.Errorf("%s: %+v", name, got)
 		case c.runs > 0 && (got == nil || got.Runs != c.runs || got.Examples != 40 || !strings.Contains(got.Detail, c.detail) ||
-			!strings.HasPrefix(got.Detail, "40 examples with exact live scores: about 14 runs reveal the truth")):
+			!strings.HasPrefix(got.Detail, "40 examples with exact live scores: about 14 runs reveal the ground truth")):
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

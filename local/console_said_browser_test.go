@@ -33,6 +33,9 @@ func TestConsole_SaysWhenATaskRegisters(t *testing.T) {
 	p.Sees("The task took registrations until")
 	p.Visit(screen)
 	p.Sees("Took registrations until")
+	p.Await(`!document.querySelector("nav a[href$='/join']")`)
+	p.Visit(screen + "/join") // an address that somebody kept
+	p.Await(`document.querySelector("nav a[href$='/join']") !== null`)
 }
 
 // TestConsole_PromisesNoSubmissionAfterTheClose changes the terms of a task, before and after its last dataset closes.

@@ -6,6 +6,7 @@ import { quotaInstants, windowsOf } from "../instants";
 import { allOver } from "../quota_words";
 import { deletedTask, isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
 import { useSession } from "../session";
+import { registers } from "../stage";
 import { useFreshAt } from "./clock";
 import { useDecisions } from "./decisions";
 import { MissingTask } from "./missing_task";
@@ -105,7 +106,8 @@ function TaskNav({ task, me, at, over }: OfTask & { at: string; over: boolean })
   // The page says why nothing can be submitted any more, so its link stays while the page is open.
   if (mine?.state === "accepted" && (!over || at === "/submit")) links.push(["/submit", "Submit"]);
   if (mine) links.push(["/runs", "My runs"]);
-  if (!mine && me && !organizer) links.push(["/join", "Take part"]);
+  // The page says why no team can register now, so its link stays while the page is open.
+  if (!mine && me && !organizer && (registers(task) || at === "/join")) links.push(["/join", "Take part"]);
   if (organizer || isAdmin(me)) links.push(["/desk", "Manage"], ["/edit", "Edit"]);
   return (
     <nav aria-label="Task">

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,6 +37,24 @@ func TestConsole_SaysWhenATaskRegisters(t *testing.T) {
 	p.Await(`!document.querySelector("nav a[href$='/join']")`)
 	p.Visit(screen + "/join") // an address that somebody kept
 	p.Await(`document.querySelector("nav a[href$='/join']") !== null`)
+}
+
+// TestConsole_TellsAdviceInTheWordsOfThePreview shows the advice for a dataset with a limit for each day and without a close.
+func TestConsole_TellsAdviceInTheWordsOfThePreview(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	var labels strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&labels, "{\"id\":\"%d\",\"label\":\"%c\"}\n", i, 'a'+rune(i%2))
+	}
+	dataset := s.dataset(t, owner, s.task(t, owner, "Lakes"), labels.String(), map[string]any{"split": "validation",
+		"runFormat":   map[string]any{"kind": "jsonl", "idField": "id", "valueField": "label"},
+		"evaluator":   map[string]any{"kind": "classification", "measures": []string{"Accuracy"}},
+		"submissions": map[string]any{"perDay": 1}})
+	p := s.signedIn(t, "owner", "/datasets/"+dataset+"/edit")
+	p.Sees("reveal the ground truth, and a team may submit any number over the days, as the dataset has no close.")
+	p.Sees("It helps to allow fewer runs in all (“Runs of a team in all”)")
 }
 
 // TestConsole_PromisesNoSubmissionAfterTheClose changes the terms of a task, before and after its last dataset closes.

@@ -5,6 +5,7 @@ import { effects, patch, post, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
 import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
 import { splitLabels } from "../field_labels";
+import { inWords } from "../member_names";
 import { gone, toProblem } from "../problem";
 import { refresh } from "../refresh";
 import { go, type Screen } from "../route";
@@ -132,9 +133,7 @@ const Described = ({ of: r }: { of: NonNullable<Dataset["truthReport"]> }) => (
 /** Advised tells organizers that teams can derive the ground truth from their scores, and how to prevent it. */
 const Advised = ({ of: a }: { of: NonNullable<Dataset["advice"]> }) => (
   <p>
-    <Tag kind="warm">advice</Tag> {a.examples === 1 ? "1 example" : `${a.examples} examples`} with exact live scores:
-    about {a.runs === 1 ? "1 run reveals" : `${a.runs} runs reveal`} the ground truth, and a team may submit{" "}
-    {a.allowed ?? "any number"}. It helps to allow fewer runs in all, or to show scores after the close.
+    <Tag kind="warm">advice</Tag> {inWords(a)}
   </p>
 );
 

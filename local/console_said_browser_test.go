@@ -88,3 +88,11 @@ func TestConsole_FollowsAPublication(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
 	p.Sees("Hidden lakes")
 }
+
+// TestConsole_PromisesNoGroundTruth opens the form of a dataset. Unblinding a run shows scores, and never the ground truth.
+func TestConsole_PromisesNoGroundTruth(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "owner", strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")+"/datasets/new")
+	p.Sees("their teams see no scores until an organizer unblinds them. Unblinding a run shows nobody the ground truth.")
+}

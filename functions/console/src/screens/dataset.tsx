@@ -224,7 +224,7 @@ function Editor({ taskId, of, latest }: Props) {
             name="split"
             label="Split"
             options={splitLabels(f.values.scores)}
-            hint="Runs on a test split start blinded: their teams see neither scores nor the ground truth until an organizer unblinds them."
+            hint="Runs on a test split start blinded: their teams see no scores until an organizer unblinds them. Unblinding a run shows nobody the ground truth."
           />
           <Measuring f={f} />
           <Files f={f} added={added} setAdded={setAdded} stored={of} />

@@ -161,8 +161,19 @@ func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
 	for _, path := range []string{"/v1/runs/" + made.RunIDs[0], f.task.Path() + "/submissions/" + made.ID} {
 		f.ahead.Store(0)
 		p.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, path, nil)
-		entry := "/v1/deletions/" + deletionOf(p, "ada", path).ID
+		deleted := deletionOf(p, "ada", path)
+		entry := "/v1/deletions/" + deleted.ID
+		closes := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key()).Submissions.ClosesAt
+		for user, want := range map[string]record.Instant{"ada": *closes, "olga": deleted.ExpiresAt} {
+			until := servertest.Get[deletions.DeletionShown](p.Server, user, entry).RestorableUntil
+			if until == nil || !until.Equal(want.Time) {
+				t.Errorf("%s can restore %s until %v, want %v", user, path, until, want)
+			}
+		}
 		f.ahead.Store(int64(2 * time.Hour))
+		if until := servertest.Get[deletions.DeletionShown](p.Server, "ada", entry).RestorableUntil; until != nil {
+			t.Errorf("after the close, the team can restore %s until %v", path, until)
+		}
 		var refused problem.Document
 		p.Want(http.StatusForbidden, &refused, "ada", http.MethodDelete, entry, nil)
 		checkRefusal(p, "ada", entry, false, refused.Detail)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/edge/webpage/browsertest"
 )
@@ -21,7 +22,18 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
 	run := s.submitTo(t, "ada", task, open, "Entry")
 	s.call(t, ada, http.MethodDelete, "/v1"+run, nil, nil)
-	p := s.signedIn(t, "ada", screen)
+	soon := map[string]any{"submissions": map[string]any{"closesAt": time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)}}
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, soon, nil)
+	another := s.submitTo(t, "ada", task, open, "Another")
+	s.awaitRuns(t, owner, task)
+	p := s.signedIn(t, "ada", another)
+	p.Press("Delete Another")
+	p.Sees("Your team can restore it only until")
+	p.Press("Yes, go on")
+	p.Sees("Another is deleted.")
+	p.Visit("/trash")
+	p.Sees("Your team can restore it until")
+	p.Visit(screen)
 	p.Await(`document.querySelectorAll("main summary").length === 1`) // Winter has closed.
 	p.Sees("Submit")
 	p.Visit("/trash")

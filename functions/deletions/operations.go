@@ -29,8 +29,8 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
 		Summary: "Return an entry of the trash",
-		Description: "As `listDeletions` returns it. `refusal` says why you cannot restore it, and `unmarkedRunIds` names final runs that " +
-			"restoring would not make final again.",
+		Description: "As `listDeletions` returns it. `refusal` says why you cannot restore it, `restorableUntil` until when you can, and " +
+			"`unmarkedRunIds` names final runs that restoring would not make final again.",
 	}, find, show),
 	api.Delete(api.Spec{
 		ID: "undoDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,

@@ -24,15 +24,15 @@ func deleter(c *api.Call) deletion.Deleter {
 	return deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
 }
 
-// addRestore adds to tx that the caller restores the resource of the entry, and returns the runs that lose their mark as final. The
-// error is a problem if the caller may not restore the resource now.
+// addRestore adds to tx that the caller restores the resource of the entry, and describes that. The error is a problem if the caller may
+// not restore the resource now.
 func addRestore(ctx context.Context, c *api.Call, d deletion.Deleter, tx *records.Tx, entry *record.DeletionItem,
-	organizes bool) ([]string, error) {
+	organizes bool) (deletion.Restoring, error) {
 	switch {
 	case organizes:
 		return d.Restore(ctx, tx, entry, c.Caller.ID)
 	case entry.ByOrganizers:
-		return nil, problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
+		return deletion.Restoring{}, problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
 	default:
 		return d.RestoreForTeam(ctx, tx, entry, c.Caller.ID)
 	}

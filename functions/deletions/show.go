@@ -15,7 +15,8 @@ import (
 // DeletionShown is an entry of the trash that says whether the caller can restore its resource.
 type DeletionShown struct {
 	record.Deletion
-	Refusal *problem.Text `json:"refusal,omitempty" doc:"why you cannot restore it now; absent if you can"`
+	Refusal         *problem.Text   `json:"refusal,omitempty" doc:"why you cannot restore it now; absent if you can"`
+	RestorableUntil *record.Instant `json:"restorableUntil,omitempty" doc:"until when you can restore it; absent if you cannot. Earlier than expiresAt if a dataset with finalRuns closes before: then only organizers can"`
 }
 
 // show renders an entry of the trash, with the outcome that restoring it now would have for the caller.
@@ -30,10 +31,12 @@ func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (v Delet
 	attempt := *entry
 	d := deleter(c)
 	d.OutcomeOnly = true
-	v.UnmarkedRunIDs, err = addRestore(ctx, c, d, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
+	restoring, err := addRestore(ctx, c, d, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
 	if refused, ok := errors.AsType[*problem.Error](err); ok && refused.Kind.Status < http.StatusInternalServerError {
 		v.Refusal = &refused.Text
 		return v, nil
 	}
+	v.UnmarkedRunIDs = restoring.UnmarkedRunIDs
+	v.RestorableUntil = restoring.Until
 	return v, err
 }

@@ -59,7 +59,7 @@ var Operations = []api.Operation{
 		Summary: "Delete a run",
 		Description: "With its files, its review and its evaluations. Only organizers can delete a run whose review is published (409). With " +
 			"`publish: onCompletion` of the dataset, reviews are published when runs complete. Only organizers can delete a run of a dataset with " +
-			"`finalRuns` whose window has closed (403). A deleted run still counts in the quota. " + api.InTrash,
+			"`finalRuns` whose window has closed (403), or restore it. A deleted run still counts in the quota. " + api.InTrash,
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, remove),
 	api.Get(api.Spec{

@@ -17,7 +17,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 		if r.Access.Published {
 			return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
 		}
-		if err := team.CheckFinalChoice(ctx, c.Store, []*record.RunItem{r}, c.Now()); err != nil {
+		if _, err := team.CheckFinalChoice(ctx, c.Store, []*record.RunItem{r}, c.Now()); err != nil {
 			return err
 		}
 	}

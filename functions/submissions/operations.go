@@ -68,7 +68,8 @@ var Operations = []api.Operation{
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a submission",
 		Description: "With its runs, reviews, evaluations and files. Its runs still count in the quota. Once a review is published, or the " +
-			"window of a dataset with `finalRuns` has closed, only organizers can delete it. " + api.InTrash,
+			"window of a dataset with `finalRuns` has closed, only organizers can delete it. After such a close, only they can restore " +
+			"it, too. " + api.InTrash,
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, submission, remove),
 }

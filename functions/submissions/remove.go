@@ -26,7 +26,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		if slices.ContainsFunc(runs, published) {
 			return problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
 		}
-		if err := team.CheckFinalChoice(ctx, c.Store, runs, c.Now()); err != nil {
+		if _, err := team.CheckFinalChoice(ctx, c.Store, runs, c.Now()); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, remove, restore, type Schemas } from "./api";
 import { done, useGet } from "./data";
+import { endsRestoring } from "./deletion_words";
 import { hasClosed } from "./quota_words";
 import { refresh } from "./refresh";
 import { useUnrestorable } from "./restorable";
@@ -13,6 +14,7 @@ import { FileField } from "./ui/file_field";
 import { ended, nameOf } from "./ui/run_state";
 import { Action } from "./ui/show";
 import { say } from "./ui/status";
+import { Deadline } from "./ui/time";
 
 type Run = Schemas["Run"];
 const ofRun = "/v1/runs/{runId}";
@@ -36,10 +38,16 @@ export function RunActions({
   deleted?: () => void;
 }) {
   const most = isBaseline(r) ? 0 : (dataset?.finalRuns ?? 0); // No team chooses among the organizers' baselines.
-  const { left, marked, closed } = useFinals(r, most, organizer);
+  const { left, marked, closed, closesAt } = useFinals(r, most, organizer);
   const finalRuns = (r.state === "completed" || r.final) && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const lost = useUnrestorable(r.taskId, isBaseline(r));
+  const whileOpen = !organizer && endsRestoring(closesAt) && (
+    <>
+      Your team can restore it only until <Deadline at={closesAt} />. Then <bdi>{dataset?.name}</bdi> closes, which
+      takes final runs, and only the organizers can restore it.
+    </>
+  );
   const byOrganizers = "The team is told, and only organizers can restore it.";
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
   const act = (change: object, said: string, undo?: object): Promise<void> =>
@@ -83,7 +91,12 @@ export function RunActions({
       )}
       {ended(r) && kept && deleted && <span class="small quiet">{kept}</span>}
       {ended(r) && kept === "" && lost !== undefined && (
-        <Action plain label={`Delete ${name}`} ask={ours || isBaseline(r) ? lost : byOrganizers} run={drop}>
+        <Action
+          plain
+          label={`Delete ${name}`}
+          ask={ours || isBaseline(r) ? lost || whileOpen : byOrganizers}
+          run={drop}
+        >
           Delete
         </Action>
       )}
@@ -98,6 +111,8 @@ interface Finals {
   marked: number;
   /** closed reports whether the dataset has closed for the reader's team. */
   closed: boolean;
+  /** closesAt is when the dataset closes for the reader's team. */
+  closesAt: string | undefined;
 }
 
 /** useFinals returns the final runs of a run's team on the dataset. Organizers read the runs of all teams. */
@@ -121,10 +136,12 @@ function useFinals(r: Run, most: number, organizer: boolean): Finals {
   const reads = team || (organizer && most > 0);
   const runs = useGet(reads ? "/v1/runs" : null, { query }).data;
   const marked = runs?.data.filter(o => o.final && o.registrationId === r.registrationId).length ?? 0;
+  const quota = team?.quota?.datasets?.find(q => q.datasetId === r.datasetId);
   return {
     marked,
     left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,
-    closed: team?.quota?.datasets?.some(q => q.datasetId === r.datasetId && hasClosed(q)) ?? false,
+    closed: quota !== undefined && hasClosed(quota),
+    closesAt: quota?.closesAt,
   };
 }
 

@@ -215,7 +215,7 @@ func (a *Allowance) refuse(t *TaskItem, sets []*DatasetItem, n int, now time.Tim
 	if a.CarriedOver {
 		left += " An earlier team of a member had used more of the quota, and your team counts as having used as much."
 	}
-	first, closes := a.firstClose(t, sets)
+	first, closes := a.FirstClose(t, sets)
 	switch {
 	case !waitingHelps && fewerHelp:
 		return problem.QuotaExhausted.New("%s Submit to fewer datasets at once while runs are left, or ask the organizers of the task for an "+
@@ -229,8 +229,8 @@ func (a *Allowance) refuse(t *TaskItem, sets []*DatasetItem, n int, now time.Tim
 	return problem.QuotaToday.New("%s Enough come back at %s.", left, At(free)).After(free.Sub(now))
 }
 
-// firstClose returns the first of the datasets to close for the team, and when it closes. It returns nil if none closes.
-func (a *Allowance) firstClose(t *TaskItem, sets []*DatasetItem) (first *DatasetItem, closes *Instant) {
+// FirstClose returns the first of the datasets to close for the team, and when it closes. It returns nil if none closes.
+func (a *Allowance) FirstClose(t *TaskItem, sets []*DatasetItem) (first *DatasetItem, closes *Instant) {
 	for _, d := range sets {
 		_, at := a.Window(t, d)
 		if at != nil && (closes == nil || at.Before(closes.Time)) {

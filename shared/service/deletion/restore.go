@@ -1,6 +1,7 @@
 package deletion
 
 import (
+	"cmp"
 	"context"
 
 	"assay/shared/domain/record"
@@ -10,6 +11,15 @@ import (
 	"assay/shared/storage/store"
 )
 
+// Restoring describes what restoring a resource now does, and until when it is possible.
+type Restoring struct {
+	// UnmarkedRunIDs lists the runs that come back without the mark as final that they had, because the team has marked as many others as
+	// the dataset takes.
+	UnmarkedRunIDs []string
+	// Until is when the caller can no longer restore the resource, as far as only time ends it.
+	Until *record.Instant
+}
+
 // Restore adds to tx that a user restores the resource of the entry. If its parent is missing, the error is a Conflict that says what to
 // restore first. A restored resource takes what changed meanwhile: name and anonymity of its team, visibility of its task, ground truth.
 //
@@ -17,10 +27,7 @@ import (
 // caller calls Continue with the key of the entry after the commit.
 //
 // The user of a baseline without a registration must not have too many unfinished ones, as for a new baseline.
-//
-// Restore returns the runs that come back without the mark as final that they had, because the team has marked as many others as the
-// dataset takes.
-func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
+func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) (Restoring, error) {
 	b := &batch{Tx: new(records.Tx), entry: entry}
 	if entry.RegistrationID == "" && !entry.PendingWork.Is(record.RestoreTrash) {
 		b.waitingRuns = d.WaitingRuns
@@ -30,24 +37,24 @@ func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.Dele
 
 // RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission,
 // and the team must not have too many unfinished runs. Once restoring is pending, it continues whatever becomes of the registration.
-func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
+func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) (Restoring, error) {
 	b := &batch{Tx: new(records.Tx), entry: entry}
 	if !entry.PendingWork.Is(record.RestoreTrash) {
 		b.byTeam = true
 		if err := d.checkTeam(ctx, b); err != nil {
-			return nil, err
+			return Restoring{}, err
 		}
 		b.waitingRuns = d.WaitingRuns
 	}
 	return d.restore(ctx, b, tx, by)
 }
 
-// restore adds to tx that the resource is restored by b, or that restoring is pending. It returns the runs that lose their mark as final.
-func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by string) ([]string, error) {
+// restore adds to tx that the resource is restored by b, or that restoring is pending.
+func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by string) (Restoring, error) {
 	whole, err := d.restoreWhole(ctx, b)
 	switch {
 	case err != nil:
-		return nil, err
+		return Restoring{}, err
 	case whole:
 		tx.Append(b.Delete(b.entry).Create(d.restored(b, by)))
 	case !b.entry.PendingWork.Is(record.RestoreTrash):
@@ -55,7 +62,7 @@ func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by strin
 		b.entry.PendingWork = record.NewPendingWork(record.RestoreTrash, d.Now().Add(record.RequestTime))
 		tx.Replace(b.entry)
 	}
-	return b.unmarked, nil
+	return Restoring{UnmarkedRunIDs: b.unmarked, Until: cmp.Or(b.until, &b.entry.ExpiresAt)}, nil
 }
 
 // restoreWhole adds to b that the resource comes back, and reports whether b has room for all of it and nothing still moves to the trash.
@@ -145,7 +152,11 @@ func (d Deleter) checkTeam(ctx context.Context, b *batch) error {
 	if err != nil || len(runs) == 0 {
 		return err
 	}
-	return team.CheckFinalChoice(ctx, d.Store, runs, d.Now())
+	closes, err := team.CheckFinalChoice(ctx, d.Store, runs, d.Now())
+	if closes != nil && closes.Before(b.entry.ExpiresAt.Time) {
+		b.until = closes
+	}
+	return err
 }
 
 // task returns the task, and requires in b that it does not change.

@@ -71,6 +71,8 @@ type batch struct {
 	waitingRuns int
 	// unmarked lists the runs that come back without the mark as final that they had.
 	unmarked []string
+	// until is when the team can no longer restore the resource, if that is before it is purged.
+	until *record.Instant
 }
 
 // fits reports whether the transaction has room for more items.

@@ -13,25 +13,23 @@ import (
 )
 
 // CheckFinalChoice refuses that a team deletes or restores runs, all of one submission, after the window of a dataset that takes final
-// runs: another run would be taken for the final one, once its scores may be known.
-func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem, now time.Time) error {
+// runs: another run would be taken for the final one, once its scores may be known. It returns when the first of these windows closes,
+// which is when it begins to refuse, or nil for never.
+func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem, now time.Time) (*record.Instant, error) {
 	ids := lists.Map(runs, func(r *record.RunItem) string { return r.DatasetID })
 	sets, err := records.GetExisting[record.DatasetItem](ctx, s, store.Strong, ids, record.DatasetKey)
 	sets = slices.DeleteFunc(sets, func(d *record.DatasetItem) bool { return d.FinalRuns == 0 })
 	if err != nil || len(sets) == 0 {
-		return err
+		return nil, err
 	}
 	t, err := records.Get[record.TaskItem](ctx, s, store.Strong, record.TaskKey(sets[0].TaskID))
 	if err != nil || t == nil {
-		return err
+		return nil, err
 	}
 	a, err := allowance.OfSubmitted(ctx, s, store.Strong, runs[0])
-	for _, d := range sets {
-		if err != nil {
-			return err
-		}
-		_, closes := a.Window(t, d)
-		err = record.CheckWindow("Deletion and restoring of runs of a dataset with final runs", nil, closes, now)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	_, closes := a.FirstClose(t, sets)
+	return closes, record.CheckWindow("Deletion and restoring of runs of a dataset with final runs", nil, closes, now)
 }

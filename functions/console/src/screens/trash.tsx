@@ -2,13 +2,13 @@
 
 import { remove, type Schemas } from "../api";
 import { done, read, useGet, useList } from "../data";
+import { unmarkedAfter, unmarkedBefore } from "../deletion_words";
 import { personOf } from "../known_names";
 import { inWords } from "../member_names";
-import { count } from "../plural";
 import { go, type Screen } from "../route";
 import { deletedName } from "../ui/run_state";
 import { Action, Heading, Listed, Tag } from "../ui/show";
-import { When } from "../ui/time";
+import { Deadline, When } from "../ui/time";
 
 export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
@@ -18,7 +18,7 @@ export default function Trash({ query }: Screen) {
     const restored = remove("/v1/deletions/{deletionId}", { deletionId: d.id });
     await done(
       restored.then(() => d.kind === "task" && go(`/tasks/${d.taskId}/edit`)),
-      `${deletedName(d)} is restored.${unmarked(unmarkedRunIds.length)}`,
+      `${deletedName(d)} is restored. ${unmarkedAfter(unmarkedRunIds.length)}`.trim(),
     );
   };
   return (
@@ -65,21 +65,25 @@ export default function Trash({ query }: Screen) {
   );
 }
 
-/** unmarked says how many restored runs are not final any more. */
-const unmarked = (runs: number): string =>
-  runs === 0
-    ? ""
-    : ` ${count(runs, "run")} of it ${runs === 1 ? "is" : "are"} not final any more: the team has chosen others.`;
-
 /** Restore offers to restore a deleted resource, or says why the reader cannot. */
 function Restore({ of: d, run }: { of: Schemas["Deletion"]; run: () => Promise<void> }) {
   const path = { deletionId: d.id };
   const { data } = useGet("/v1/deletions/{deletionId}", { path });
   if (!data) return null;
   if (data.refusal) return <span class="small quiet">{inWords(data.refusal)}</span>;
+  const { restorableUntil: until = d.expiresAt, unmarkedRunIds = [] } = data;
   return (
-    <Action plain label={`Restore ${deletedName(d)}`} run={run}>
-      Restore
-    </Action>
+    <>
+      {until !== d.expiresAt && (
+        <span class="small quiet">
+          Your team can restore it until <Deadline at={until} />. Then a dataset closes that takes final runs, and only
+          the organizers can restore it.
+        </span>
+      )}
+      {unmarkedRunIds.length > 0 && <span class="small quiet">{unmarkedBefore(unmarkedRunIds.length)}</span>}
+      <Action plain label={`Restore ${deletedName(d)}`} run={run}>
+        Restore
+      </Action>
+    </>
   );
 }

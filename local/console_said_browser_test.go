@@ -35,6 +35,11 @@ func TestConsole_SaysWhenATaskRegisters(t *testing.T) {
 	p.Visit(screen)
 	p.Sees("Took registrations until")
 	p.Await(`!document.querySelector("nav a[href$='/join']")`)
+	for _, at := range []string{"/team", "/submit"} {
+		p.Visit(screen + at)
+		p.Sees("The task took registrations until")
+		p.lacksText("Take part")
+	}
 	p.Visit(screen + "/join") // an address that somebody kept
 	p.Await(`document.querySelector("nav a[href$='/join']") !== null`)
 }

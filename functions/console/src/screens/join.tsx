@@ -2,7 +2,6 @@
 import { post } from "../api";
 import { useMail } from "../mail";
 import { refresh } from "../refresh";
-import { notNow } from "../registration_words";
 import { endedIn, organizes, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { closedForTeams, registers } from "../stage";
@@ -13,8 +12,8 @@ import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
+import { NotNow } from "../ui/take_part";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
-import { Sentence } from "../ui/time";
 import { filled } from "../ui/values";
 
 export default ({ params }: Screen) => (
@@ -29,19 +28,17 @@ const registered = {
   rejected: "The organizers rejected your team",
 };
 
-const NotNow = ({ task, past }: Pick<OfTask, "task"> & { past: boolean }) => (
-  <p class="empty">
-    <Sentence of={notNow(task.registration, past)} />
-  </p>
-);
-
 function Register({ task, me }: OfTask) {
   const mail = useMail();
   const past = useStages([task])?.(task).stage === "past";
   if (!me)
     return (
       <>
-        {!registers(task) && <NotNow task={task} past={past} />}
+        {!registers(task) && (
+          <p class="empty">
+            <NotNow task={task} />
+          </p>
+        )}
         <p>Sign in to take part. You come back to this page.</p>
         <SignIn />
       </>
@@ -59,7 +56,9 @@ function Register({ task, me }: OfTask) {
     return (
       <>
         {ended && <Ended of={ended} />}
-        <NotNow task={task} past={past} />
+        <p class="empty">
+          <NotNow task={task} />
+        </p>
       </>
     );
   const join = async (values: object): Promise<void> => {

@@ -24,6 +24,7 @@ import { nameOf } from "../ui/run_state";
 import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { Audience, Description, Notes } from "../ui/submission_fields";
+import { TakePart } from "../ui/take_part";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { filled, type Values } from "../ui/values";
 
@@ -88,7 +89,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
         </Loaded>
       ) : (
         <p class="empty">
-          Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a>
+          Submitting takes a team. <TakePart task={task} me={me} />
         </p>
       )}
     </>

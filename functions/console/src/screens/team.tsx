@@ -14,6 +14,7 @@ import { TeamInvitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { TeamFields } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
+import { TakePart } from "../ui/take_part";
 import { Ask, type OfTask, TaskFrame } from "../ui/task_nav";
 import { mergePatch, type Values } from "../ui/values";
 
@@ -31,7 +32,7 @@ export default function Team({ params }: Screen) {
             <>
               {ended && <Ended of={ended} />}
               <p class="empty">
-                You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a>
+                You have no team in this task. <TakePart {...of} />
               </p>
             </>
           );

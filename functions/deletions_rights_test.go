@@ -178,7 +178,7 @@ func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
 		p.Want(http.StatusForbidden, &refused, "ada", http.MethodDelete, entry, nil)
 		checkRefusal(p, "ada", entry, false, refused.Detail)
 		checkRefusal(p, "olga", entry, true, "")
-		if refused.Type != problem.OutsideWindow.Type() {
+		if refused.Type != problem.OutsideWindow.Type() || !strings.Contains(refused.Detail, `runs on the dataset "Dataset", which takes final`) {
 			t.Errorf("%+v", refused)
 		}
 		p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, entry, nil)

@@ -105,7 +105,8 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 		f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})
 	}
 	f.ahead.Store(int64(time.Hour))
-	if p := f.patch(http.StatusForbidden, "ada", path("ada", 2), map[string]any{"final": false}); p.Type != problem.OutsideWindow.Type() {
+	p = f.patch(http.StatusForbidden, "ada", path("ada", 2), map[string]any{"final": false})
+	if p.Type != problem.OutsideWindow.Type() || !strings.Contains(p.Detail, `The choice of final runs on the dataset "Dataset" closed at `) {
 		t.Errorf("%+v", p)
 	}
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})

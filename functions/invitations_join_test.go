@@ -236,7 +236,10 @@ func TestJoin_SaysThatTheTaskHasClosed(t *testing.T) {
 		if want != nil {
 			status = http.StatusForbidden
 		}
-		f.Want(status, nil, "uma", http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": made.Secret})
+		a := f.Want(status, nil, "uma", http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": made.Secret})
+		if want != nil && !strings.Contains(string(a.Body), "Submission by this team, and joining it, closed at "+want.String()) {
+			t.Errorf("%s: joining is refused with %s", what, a.Body)
+		}
 	}
 	joining("after the close", &past)
 	var made invitations.NewInvitation

@@ -123,6 +123,51 @@ func TestQuota_SaysWhetherASubmissionIsTaken(t *testing.T) {
 	}
 }
 
+// TestSubmission_NamesTheDatasetsThatTakeNone submits to several datasets of a task that has closed. The refusal names the datasets that are
+// not open to the team, each with its own instant.
+func TestSubmission_NamesTheDatasetsThatTakeNone(t *testing.T) {
+	s := newServer(t)
+	at := func(n int) *record.Instant { return new(record.At(time.Now().Add(time.Duration(n) * time.Hour))) }
+	past, later, long := at(-1), at(1), at(2)
+	task := s.Records().Task(func(t *record.TaskItem) { t.Submissions.ClosesAt = past })
+	named := func(name string, opens, closes *record.Instant) string {
+		return task.Dataset(func(d *record.DatasetItem) {
+			d.Name, d.Submissions.OpensAt, d.Submissions.ClosesAt = name, opens, closes
+		}).ID
+	}
+	open, short, brief := named("Long", nil, long), named("Short", nil, nil), named("Brief", nil, nil)
+	early, never := named("Early", later, long), named("Never", long, later)
+	r := task.Register("ada")
+	refused := func(datasets ...string) string {
+		t.Helper()
+		var p problem.Document
+		s.Want(http.StatusForbidden, &p, "ada", http.MethodPost, task.Path()+"/submissions", servertest.Image(datasets...))
+		return p.Detail
+	}
+	const more = " Ask the organizers of the task if you need more time."
+	closed := `Submission to the dataset "Short" closed at ` + past.String() + "."
+	opens := `Submission to the dataset "Early" opens at ` + later.String() + "."
+	for name, c := range map[string]struct{ got, want string }{
+		"one of two": {refused(open, short), closed + more},
+		"two by the window of the task": {refused(short, open, brief),
+			`Submission to the datasets "Short" and "Brief" closed at ` + past.String() + "." + more},
+		"two by different windows": {refused(short, early), closed + " " + opens + more},
+		"not yet open":             {refused(early, open), opens},
+		"never open": {refused(open, never), `Submission to the dataset "Never" never opens: it closes at ` + later.String() +
+			" and would open at " + long.String() + ". Ask the organizers of the task to change one of the two."},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", name, c.got, c.want)
+		}
+	}
+	s.Create("olga", task.Path()+"/registrations/"+r.ID+"/exceptions",
+		map[string]any{"datasetId": short, "closesAt": at(3), "reason": "A reason"})
+	if got, want := refused(short, brief), `Submission to the dataset "Brief" closed at `+past.String()+"."+more; got != want {
+		t.Errorf("with an exception: %s, want %s", got, want)
+	}
+	s.Create("ada", task.Path()+"/submissions", servertest.Image(open, short))
+}
+
 // optional returns the option, or one that changes nothing for nil.
 func optional[T any](option func(*T)) func(*T) {
 	if option == nil {

@@ -43,7 +43,7 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{
 		"closesAt": "2020-01-01T00:00:00Z"}}, nil)
 	p.returnOften()
-	p.Sees("Deletion and restoring of runs of a dataset with final runs closed")
+	p.Sees(", which takes final runs, closed")
 	p.lacks("Restore")
 	p.Visit(screen + "/runs")
 	p.Sees("No dataset of the task takes a run of your team any more.")

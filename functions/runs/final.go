@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"fmt"
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
@@ -38,7 +39,7 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	a = allowance.OfTeam(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
 	if !c.Organizes() {
 		_, closes := a.Window(t, d)
-		if err := record.CheckWindow("The choice of final runs", nil, closes, c.Now()); err != nil {
+		if err := record.CheckWindow(fmt.Sprintf("The choice of final runs on the dataset %q", d.Name), nil, closes, c.Now()); err != nil {
 			return err
 		}
 	}

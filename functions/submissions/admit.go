@@ -3,14 +3,15 @@ package submissions
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/lists"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
@@ -93,21 +94,36 @@ func (adm *admission) admit(c *api.Call, d *record.SubmissionDraft) error {
 	return adm.checkDatasets(d)
 }
 
-// checkWindows requires that the window of each dataset is open to the team.
+// checkWindows requires that the window of each dataset is open to the team. The refusal names all datasets whose window is not, because
+// the team can submit to the others.
 func (adm *admission) checkWindows(now time.Time) error {
+	var closed []record.Window
+	var names [][]string // parallel to closed
 	for _, set := range adm.datasets {
-		what := "Submission to this task"
 		if set == nil || set.TaskID != adm.task.ID {
-			set = new(record.DatasetItem) // checkDatasets refuses the missing dataset.
-		} else if set.Submissions.OpensAt != nil || set.Submissions.ClosesAt != nil {
-			what = fmt.Sprintf("Submission to the dataset %q", set.Name)
+			continue // checkDatasets refuses the missing dataset.
 		}
 		opens, closes := adm.allowance.Window(adm.task, set)
-		if err := record.CheckWindow(what, opens, closes, now); err != nil {
-			return err
+		if record.ReasonClosed(opens, closes, now) == "" {
+			continue
 		}
+		i := slices.IndexFunc(closed, func(w record.Window) bool { return same(w.Opens, opens) && same(w.Closes, closes) })
+		if i < 0 {
+			i = len(closed)
+			closed = append(closed, record.Window{Opens: opens, Closes: closes})
+			names = append(names, nil)
+		}
+		names[i] = append(names[i], strconv.Quote(set.Name))
 	}
-	return nil
+	for i, of := range names {
+		closed[i].Of = "Submission to the " + plural.Verb(len(of), "dataset", "datasets") + " " + lists.And(of)
+	}
+	return record.CheckWindows(now, closed...)
+}
+
+// same reports whether two instants are equal. They can be nil.
+func same(a, b *record.Instant) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Equal(b.Time)
 }
 
 // checkRegistration requires an accepted registration.

@@ -170,17 +170,50 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 // CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
-	switch ReasonClosed(opens, closes, now) {
-	case ClosedEarly:
-		return problem.OutsideWindow.New("%s opens at %s.", what, opens)
-	case ClosedLate:
-		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes)
-	case ClosedAlways:
-		return problem.OutsideWindow.New("%s never opens: it closes at %s and would open at %s. Ask the organizers of the task to change "+
-			"one of the two.", what, closes, opens)
-	case ClosedUnregistered, ClosedNoTruth, ClosedDeleting, ClosedByTerms: // No window has these reasons.
+	return CheckWindows(now, Window{what, opens, closes})
+}
+
+// Window is the time in which an action is possible. Of names the action like CheckWindow. Opens and Closes can be nil.
+type Window struct {
+	Of            string
+	Opens, Closes *Instant
+}
+
+// CheckWindows returns a problem that names each window in which now is not. It returns nil if there is none.
+func CheckWindows(now time.Time, all ...Window) error {
+	var said, advice problem.Text
+	advise := map[ClosedReason]problem.Text{
+		ClosedLate:   problem.Sentence(" Ask the organizers of the task if you need more time."),
+		ClosedAlways: problem.Sentence(" Ask the organizers of the task to change one of the two."),
 	}
-	return nil
+	for _, w := range all {
+		reason := ReasonClosed(w.Opens, w.Closes, now)
+		if reason == "" {
+			continue
+		}
+		if said.Detail != "" {
+			said.Append(problem.Sentence(" "))
+		}
+		said.Append(w.closed(reason))
+		advice.Append(advise[reason])
+		delete(advise, reason) // An advice is said once.
+	}
+	if said.Detail == "" {
+		return nil
+	}
+	return problem.OutsideWindow.New("%s%s", said, advice)
+}
+
+// closed says that the window is not open for the reason, which ReasonClosed returned.
+func (w Window) closed(reason ClosedReason) problem.Text {
+	switch reason {
+	case ClosedEarly:
+		return problem.Sentence("%s opens at %s.", w.Of, w.Opens)
+	case ClosedLate:
+		return problem.Sentence("%s closed at %s.", w.Of, w.Closes)
+	default:
+		return problem.Sentence("%s never opens: it closes at %s and would open at %s.", w.Of, w.Closes, w.Opens)
+	}
 }
 
 // ReasonClosed says why a window is closed at now. It is empty if the window is open. A window that has closed does not open again, even if

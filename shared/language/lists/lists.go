@@ -21,11 +21,16 @@ func Without[T comparable](all []T, others ...T) []T {
 }
 
 // Or joins names for a sentence: "a", "a or b", "a, b or c".
-func Or[T ~string](all []T) string {
+func Or[T ~string](all []T) string { return join(all, "or") }
+
+// And joins names for a sentence: "a", "a and b", "a, b and c".
+func And[T ~string](all []T) string { return join(all, "and") }
+
+func join[T ~string](all []T, word string) string {
 	names := Map(all, func(name T) string { return string(name) })
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
 	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return strings.Join(names[:last], ", ") + " " + word + " " + names[last]
 }

@@ -3,6 +3,7 @@ package lists_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"assay/shared/language/lists"
@@ -27,6 +28,9 @@ func TestWithout(t *testing.T) {
 func TestOr(t *testing.T) {
 	for want, all := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
 		if got := lists.Or(all); got != want {
+			t.Errorf("%q of %q", got, all)
+		}
+		if got := lists.And(all); got != strings.ReplaceAll(want, " or ", " and ") {
 			t.Errorf("%q of %q", got, all)
 		}
 	}

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,6 +31,10 @@ func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem
 	if err != nil {
 		return nil, err
 	}
-	_, closes := a.FirstClose(t, sets)
-	return closes, record.CheckWindow("Deletion and restoring of runs of a dataset with final runs", nil, closes, now)
+	first, closes := a.FirstClose(t, sets)
+	if first == nil {
+		return nil, nil
+	}
+	what := fmt.Sprintf("Deletion and restoring of runs on the dataset %q, which takes final runs,", first.Name)
+	return closes, record.CheckWindow(what, nil, closes, now)
 }

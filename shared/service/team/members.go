@@ -63,7 +63,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	if err != nil {
 		return err
 	}
-	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closed, c.Now); err != nil {
+	if err := record.CheckWindow("Submission by this team, and joining it,", nil, closed, c.Now); err != nil {
 		return err
 	}
 	if err := c.expect(ctx, r.TaskID, userID); err != nil { // leaving another team changes it

@@ -62,6 +62,33 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	}
 }
 
+// TestDatasets_SayWhatATeamNeedsBeforeTheOpening lists a dataset that opens later for a team that has not accepted the terms, one that waits
+// for the organizers, and one that they reject.
+func TestDatasets_SayWhatATeamNeedsBeforeTheOpening(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom, zoe := s.person("olga"), s.person("tom"), s.person("zoe")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	later := strings.NewReplacer(`  submissions: {perDay: 5, closesAt: "2099-01-01T00:00:00+01:00"}`,
+		`  submissions: {opensAt: "2090-01-01T00:00:00Z"}`)
+	text := later.Replace(taskFile)
+	olga.want(done, "apply", olga.write("task.yaml", text))
+	tom.want(done, "join", "Lake search")
+	tom.says(done, []string{"  from 20"}, "datasets", "Lake search")
+	text = strings.Replace(text, "{mode: open}", "{mode: approval}\n  terms: {text: Cite us.}", 1)
+	olga.want(done, "apply", olga.write("task.yaml", text))
+	tom.says(done, []string{", once your team has accepted the terms  "}, "datasets", "Lake search")
+	zoe.want(done, "join", "Lake search", "--accept-terms")
+	zoe.says(done, []string{"  from 20", ", once your team is accepted  "}, "datasets", "Lake search")
+	submit := []string{"submit", "Lake search", "Rivers=" + zoe.write("run.txt", goodRun)}
+	zoe.says(outside, []string{"Rivers takes no runs: it opens only at 20", "The team zoe waits for the organizers"}, submit...)
+	olga.want(done, "registrations", "reject", "Lake search", "zoe")
+	if got := zoe.says(done, []string{"  no, your team is not accepted  "}, "datasets", "Lake search"); strings.Contains(got, "from 20") {
+		t.Errorf("a rejected team is told when its runs are taken:\n%s", got)
+	}
+	zoe.says(notFound, []string{"rejected the team zoe, so it does not take part"}, submit...)
+}
+
 // TestInvite_SaysWhatTheStateOfTheTeamMeans invites to a team that waits, and to one that is rejected.
 func TestInvite_SaysWhatTheStateOfTheTeamMeans(t *testing.T) {
 	s := serve(t, "embedded")

@@ -208,26 +208,37 @@ func (c *call) left(task object, datasets []object) (lines [][]string) {
 	return lines
 }
 
-// takesRuns says in a cell whether a dataset takes runs of the team, and from or until when.
-func takesRuns(q record.DatasetQuota) string {
-	switch q.ClosedReason {
-	case "":
+// takesRuns says in a cell whether a dataset of the task takes runs of the team with the registration r, and from or until when.
+func takesRuns(q record.DatasetQuota, task, r object) string {
+	switch reason := q.ClosedReason; {
+	case q.Open:
 		return "yes" + until(q.ClosesAt)
-	case record.ClosedEarly:
-		return "from " + localTime(q.OpensAt)
-	case record.ClosedLate:
+	case reason == record.ClosedLate:
 		return "closed " + localTime(q.ClosesAt)
-	case record.ClosedAlways:
-		return "no, it closes before it opens"
-	case record.ClosedNoTruth:
-		return "no, without a ground truth"
-	case record.ClosedDeleting:
-		return "no, being deleted"
-	case record.ClosedByTerms:
-		return "no, accept the terms"
-	default:
+	case reason == record.ClosedUnregistered, r.text("state") == string(record.Rejected):
 		return "no, your team is not accepted"
+	case reason == record.ClosedEarly:
+		return "from " + localTime(q.OpensAt) + onceTakingPart(task, r)
+	case reason == record.ClosedAlways:
+		return "no, it closes before it opens"
+	case reason == record.ClosedNoTruth:
+		return "no, without a ground truth"
+	case reason == record.ClosedDeleting:
+		return "no, being deleted"
+	default:
+		return "no, accept the terms"
 	}
+}
+
+// onceTakingPart ends the words about a time with what a team needs besides to submit. It is empty for teams that need nothing.
+func onceTakingPart(task, r object) string {
+	switch {
+	case r.text("state") != string(record.Accepted):
+		return ", once your team is accepted"
+	case lacksTerms(task, r):
+		return ", once your team has accepted the terms"
+	}
+	return ""
 }
 
 // listDatasets lists the datasets of a task. Members of a team see whether and until when each takes runs of the team, what is left, and
@@ -262,7 +273,7 @@ func listDatasets(c *call, task object) {
 		if c.json {
 			continue
 		}
-		d["takesRuns"] = takesRuns(of)
+		d["takesRuns"] = takesRuns(of, task, r)
 		d["scoresShown"] = scoresShown(of, d)
 		if !of.Open {
 			delete(d, "quota") // nothing is left of a dataset that takes no runs

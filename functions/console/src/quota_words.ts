@@ -58,14 +58,17 @@ const reasonOf = (q: Quota, now: number): Reason => (hasClosed(q, now) ? "late" 
 
 const until = (said: string, at: Instant): { said: string; at: Instant } => ({ said: at ? `${said} until` : said, at });
 
-/** windowOf returns whether a dataset takes runs of the team. The instant is its opening or close, if it matters. */
-export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instant } {
+/**
+ * windowOf returns whether a dataset takes runs of a team in this state. The instant is its opening or close, if it
+ * matters.
+ */
+export function windowOf(q: Quota, state: Team["state"], now = Date.now()): { said: string; at: Instant } {
   if (q.open) return until("takes runs", q.closesAt);
   switch (reasonOf(q, now)) {
     case "registration":
       return until("takes runs of accepted teams", q.closesAt);
     case "early":
-      return { said: "opens", at: q.opensAt };
+      return { said: state === "accepted" ? "opens" : "opens for accepted teams", at: q.opensAt };
     case "late":
       return { said: "closed", at: q.closesAt };
     case "always":

@@ -41,34 +41,45 @@ test("datasets that share a limit do not each promise all of it", () => {
 });
 
 test("a dataset says whether and until when it takes runs", () => {
-  assert.deepEqual(windowOf(quota), { said: "takes runs", at: undefined });
-  assert.deepEqual(windowOf({ ...quota, closesAt: at }), { said: "takes runs until", at });
-  assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "late", closesAt: at }), { said: "closed", at });
-  assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "early", opensAt: at }), { said: "opens", at });
-  assert.equal(windowOf({ ...quota, open: false, closedReason: "truth", closesAt: at }).at, undefined);
+  assert.deepEqual(windowOf(quota, "accepted"), { said: "takes runs", at: undefined });
+  assert.deepEqual(windowOf({ ...quota, closesAt: at }, "accepted"), { said: "takes runs until", at });
+  assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "late", closesAt: at }, "accepted"), {
+    said: "closed",
+    at,
+  });
+  assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "early", opensAt: at }, "accepted"), {
+    said: "opens",
+    at,
+  });
+  assert.equal(windowOf({ ...quota, open: false, closedReason: "truth", closesAt: at }, "accepted").at, undefined);
   assert.match(
-    windowOf({ ...quota, open: false, closedReason: "terms", closesAt: at }).said,
+    windowOf({ ...quota, open: false, closedReason: "terms", closesAt: at }, "accepted").said,
     /until .* accepted the terms/,
   );
   assert.equal(
-    windowOf({ ...quota, open: false, closedReason: "terms", left: 0 }).said,
+    windowOf({ ...quota, open: false, closedReason: "terms", left: 0 }, "accepted").said,
     "takes no more runs: no run is left",
   );
-  assert.equal(windowOf({ ...quota, open: false, closedReason: "always", opensAt: at, closesAt: at }).at, undefined);
+  assert.equal(
+    windowOf({ ...quota, open: false, closedReason: "always", opensAt: at, closesAt: at }, "accepted").at,
+    undefined,
+  );
 });
 
 test("a team that is not accepted is told of the window of a dataset", () => {
   const [before, after] = ["2026-11-30T00:00:00.000Z", "2026-12-02T00:00:00.000Z"];
   const pending = { ...quota, open: false, closedReason: "registration" as const };
   const now = Date.parse(at);
-  assert.deepEqual(windowOf(pending, now), { said: "takes runs of accepted teams", at: undefined });
-  assert.deepEqual(windowOf({ ...pending, closesAt: after }, now), {
+  assert.deepEqual(windowOf(pending, "pending", now), { said: "takes runs of accepted teams", at: undefined });
+  assert.deepEqual(windowOf({ ...pending, closesAt: after }, "pending", now), {
     said: "takes runs of accepted teams until",
     at: after,
   });
-  assert.deepEqual(windowOf({ ...pending, closesAt: before }, now), { said: "closed", at: before });
+  assert.deepEqual(windowOf({ ...pending, closesAt: before }, "pending", now), { said: "closed", at: before });
   const early = { ...quota, open: false, closedReason: "early" as const, opensAt: after };
-  assert.deepEqual(windowOf(early, now), { said: "opens", at: after });
+  assert.deepEqual(windowOf(early, "accepted", now), { said: "opens", at: after });
+  for (const state of ["pending", "rejected"] as const)
+    assert.deepEqual(windowOf(early, state, now), { said: "opens for accepted teams", at: after });
   assert.equal(hasClosed({ ...pending, closesAt: at }, now), true);
   assert.equal(hasClosed({ ...pending, closesAt: after }, now), false);
   assert.equal(hasClosed({ ...quota, closesAt: before }, now), false);

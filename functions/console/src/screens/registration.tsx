@@ -112,7 +112,7 @@ const One = ({ of: r, task, ids, changed }: Props) => (
         <>
           <dt>May submit</dt>
           <dd>
-            <Quotas taskId={r.taskId} of={r.quota} />
+            <Quotas taskId={r.taskId} of={r.quota} state={r.state} />
           </dd>
         </>
       )}

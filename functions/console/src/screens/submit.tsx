@@ -48,7 +48,7 @@ const Unaccepted = ({ task, of: r, all }: { task: Task; of: Registration; all: L
     <p class="empty">{waits(r)}</p>
     {r.state === "pending" && (
       <Items of={all} empty={<p>The task has no dataset.</p>}>
-        {items => <Datasets of={items} task={task} quota={r.quota} baseline={false} />}
+        {items => <Datasets of={items} task={task} quota={r.quota} state={r.state} baseline={false} />}
       </Items>
     )}
   </>
@@ -382,8 +382,17 @@ const Runs = ({ of: s }: { of: Schemas["Submission"] }) => (
 const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
   quota?.datasets?.find(q => q.datasetId === d.id);
 
-/** Submitter is a team of the task with its quota, or an organizer who submits a baseline, and the type of the submission if it is known. */
-type Submitter = { task: Task; quota: Quota | undefined; baseline: boolean; type?: Type };
+/**
+ * Submitter is a team of the task with its quota and its state, or an organizer who submits a baseline, and the type of the
+ * submission if it is known.
+ */
+type Submitter = {
+  task: Task;
+  quota: Quota | undefined;
+  state?: Registration["state"];
+  baseline: boolean;
+  type?: Type;
+};
 
 /** Datasets shows the conditions of each dataset. */
 const Datasets = ({ of: all, ...by }: { of: Dataset[] } & Submitter) => (
@@ -397,7 +406,7 @@ const Datasets = ({ of: all, ...by }: { of: Dataset[] } & Submitter) => (
 );
 
 /** Conditions says whether and until when a dataset takes runs, whether a worker serves them, and when their scores are shown. */
-function Conditions({ of: d, task, quota, baseline, type }: { of: Dataset } & Submitter) {
+function Conditions({ of: d, task, quota, state = "accepted", baseline, type }: { of: Dataset } & Submitter) {
   const q = quotaIn(quota, d);
   const forms = typesOf(task, d);
   if (type && !forms.includes(type))
@@ -411,7 +420,7 @@ function Conditions({ of: d, task, quota, baseline, type }: { of: Dataset } & Su
     <>
       {q && (
         <>
-          This dataset <Window of={q} />
+          This dataset <Window of={q} state={state} />
           {q.open && (
             <>
               : <Left of={q} within={quota!} />

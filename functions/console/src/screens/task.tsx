@@ -160,7 +160,7 @@ function OfTeam(of: Team) {
   if (!data) return null;
   return (
     <>
-      {data.quota && <Quotas taskId={task.id} of={data.quota} />}
+      {data.quota && <Quotas taskId={task.id} of={data.quota} state={data.state} />}
       <ChangedTerms task={task} of={data} />
       <Exceptions task={task} of={data} />
     </>

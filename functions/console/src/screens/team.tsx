@@ -79,7 +79,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
                 </>
               )}{" "}
             </p>
-            {r.quota && !out && <Quotas taskId={task.id} of={r.quota} />}
+            {r.quota && !out && <Quotas taskId={task.id} of={r.quota} state={r.state} />}
             {!out && <Exceptions task={task} of={r} />}
             <ChangedTerms task={task} of={r} />
             <h3>Members</h3>

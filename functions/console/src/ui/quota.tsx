@@ -5,6 +5,7 @@ import { leftOf, limitsOf, sharedOf, togetherOf, windowOf } from "../quota_words
 import { Deadline, When } from "./time";
 
 type Quota = Schemas["Quota"];
+type State = Schemas["Registration"]["state"];
 
 /** Left shows how many runs can be submitted to a dataset now, and when the next one can. */
 export function Left({ of: q, within }: { of: Schemas["DatasetQuota"]; within: Quota }) {
@@ -23,9 +24,9 @@ export function Left({ of: q, within }: { of: Schemas["DatasetQuota"]; within: Q
   );
 }
 
-/** Window shows whether and until when a dataset takes runs. */
-export function Window({ of: q }: { of: Schemas["DatasetQuota"] }) {
-  const { said, at } = windowOf(q);
+/** Window shows whether and until when a dataset takes runs of a team in this state. */
+export function Window({ of: q, state }: { of: Schemas["DatasetQuota"]; state: State }) {
+  const { said, at } = windowOf(q, state);
   return (
     <>
       {said}
@@ -39,8 +40,8 @@ export function Window({ of: q }: { of: Schemas["DatasetQuota"] }) {
   );
 }
 
-/** Quotas shows for each dataset of a task what a team may submit now. */
-export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
+/** Quotas shows for each dataset of a task what a team in this state may submit now. */
+export function Quotas({ taskId, of: quota, state }: { taskId: string; of: Quota; state: State }) {
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [taskId] } }).items ?? [];
   const shown = (quota.datasets ?? []).flatMap(q => {
     const name = datasets.find(d => d.id === q.datasetId)?.name;
@@ -55,10 +56,10 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
               <bdi>{name}</bdi>{" "}
               {q.open ? (
                 <>
-                  <Window of={q} />: <Left of={q} within={quota} />
+                  <Window of={q} state={state} />: <Left of={q} within={quota} />
                 </>
               ) : (
-                <Window of={q} />
+                <Window of={q} state={state} />
               )}
             </li>
           ))}

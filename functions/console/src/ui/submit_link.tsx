@@ -34,7 +34,7 @@ export function SubmitLink({ taskId, datasetId, children }: To) {
 
 const Refusing = ({ of: q, within }: { of: Schemas["DatasetQuota"]; within: Schemas["Quota"] }) => (
   <span class="small quiet">
-    You cannot submit again: the dataset <Window of={q} />
+    You cannot submit again: the dataset <Window of={q} state="accepted" />
     {q.open && (
       <>
         , but <Left of={q} within={within} />

@@ -1,7 +1,7 @@
 // Forms whose fields are members of the body of a request. A form stores a draft in its tab until it is sent, shows
 // each fault beside its field, previews the effects of a change, and merges concurrent changes of others.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { inWords } from "../member_names";
 import { Problem, toProblem } from "../problem";
@@ -78,7 +78,8 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
       setValues(initial);
     } else merge(initial);
   }, [JSON.stringify(initial), busy]);
-  useEffect(() => {
+  // An effect that runs after painting would lose what the reader changed just before leaving the screen.
+  useLayoutEffect(() => {
     if (!name || same(values, base)) sessionStorage.removeItem(draftKey(name));
     else keepDraft(name, { values, base });
   }, [values, base]);

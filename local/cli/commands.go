@@ -70,7 +70,11 @@ others those of their teams. Each list is saved as JSON Lines, in the form of th
 Ground truths, inputs, logs, audit entries, invitations and webhooks are not saved.
 
 All lists are read first and written last. After an interruption, repeat the command: files that
-exist already are not fetched again.`
+exist already are not fetched again.
+
+The file export.json in the folder names the files of the export. The next export of the task into
+the folder removes those of them that it does not write, such as lists that you may not see then,
+and files of deleted runs. Other files in the folder stay, and the command names them.`
 
 const tokensHelp = "The last column has the day, in UTC, on which a token last changed something. Reading does not count."
 

@@ -30,23 +30,41 @@ type exported struct {
 // files, so that a folder with lists is whole.
 func export(c *call, task object) {
 	parts := c.exportedLists(task)
+	var files []exportedFile
+	lacking := 0
+	is := contents{TaskID: task.id()}
+	for _, p := range parts {
+		is.Files = append(is.Files, p.name+".jsonl", p.name+".csv")
+		if p.name == runsList && c.yes("files") {
+			files, lacking = c.exportedFiles(p.resources)
+		}
+	}
+	for _, f := range files {
+		is.Files = append(is.Files, f.into)
+	}
 	if c.err != nil {
 		return
 	}
 	into := cmp.Or(c.text("output"), fileName(task.text("name"), task.id()))
 	root := c.open(into)
-	saved, lacking := 0, 0
-	holds := []string{}
-	for _, p := range parts {
-		if p.name == runsList && c.yes("files") {
-			saved, lacking = c.exportFiles(root, p.resources)
+	c.prepare(root, is)
+	saved := 0
+	for _, f := range files {
+		if c.fetch(root, filepath.FromSlash(folderOf(f.run)), client.Path("runs", f.run.id()), "files", f.index, f.sent) == "" {
+			lacking++
+		} else {
+			saved++
 		}
 	}
+	holds := []string{}
 	for _, p := range parts {
 		if c.err == nil {
 			c.fail(saveList(p.resources, filepath.Join(into, p.name)))
 		}
 		holds = append(holds, plural.Count(len(p.resources), p.noun))
+	}
+	if c.err == nil {
+		c.tellOthers(root, is)
 	}
 	if c.err != nil {
 		return
@@ -123,21 +141,6 @@ func (c *call) ifShown(path string) object {
 		return nil
 	}
 	return o
-}
-
-// exportFiles saves the files of runs, and returns how many it saved, and how many the caller may not read or have not arrived.
-func (c *call) exportFiles(root *os.Root, runs []object) (saved, lacking int) {
-	for _, r := range runs {
-		folder := filepath.Join("files", r.text("datasetId"), r.id())
-		for i, f := range filesOf(r, "files") {
-			if c.fetch(root, folder, client.Path("runs", r.id()), "files", i, f) == "" {
-				lacking++
-			} else {
-				saved++
-			}
-		}
-	}
-	return saved, lacking
 }
 
 // saveList writes resources to path.jsonl and path.csv.

@@ -53,6 +53,78 @@ func TestExport_HoldsWhatTheCallerSees(t *testing.T) {
 	}
 }
 
+// TestExport_HoldsNothingOfAnEarlierOne exports a task as its organizer, and into the same folder after a deletion and without a sign-in.
+// What nobody exported stays.
+func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
+	s, olga, tom := limited(t)
+	submit := []string{"submit", "Lakes", "Rivers=" + tom.write("run.txt", goodRun), "--wait"}
+	tom.want(done, submit...)
+	tom.want(done, append(submit, "--again")...)
+	tom.want(done, "submit", "Lakes", "Ponds="+tom.write("run.txt", goodRun), "--wait")
+	runs := decode[[]object](t, olga.want(done, "runs", "--task", "Lakes", "--json"))
+	folder := filepath.Join(t.TempDir(), "export")
+	holds := func() (names []string) {
+		t.Helper()
+		err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+			if name, _ := filepath.Rel(folder, path); !e.IsDir() {
+				names = append(names, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	fileOf := func(r object) string { return "files/" + r.text("datasetId") + "/" + r.id() + "/run.txt" }
+	export := []string{"export", "Lakes", "-o", folder}
+	if got := olga.says(done, []string{"3 files of runs"}, export...); strings.Contains(got, "Removed") || strings.Contains(got, "Also in") {
+		t.Errorf("of a new folder is said:\n%s", got)
+	}
+	first := holds()
+	for _, r := range runs {
+		if !slices.Contains(first, fileOf(r)) {
+			t.Fatalf("%s is missing in %v", fileOf(r), first)
+		}
+	}
+	olga.want(done, export...)
+	if got := holds(); !slices.Equal(got, first) {
+		t.Errorf("the same export again holds %v, want %v", got, first)
+	}
+	tom.remove(s.url, "/v1/runs/"+runs[0].id())
+	olga.says(done, []string{"this one does not: " + fileOf(runs[0]) + "."}, export...)
+	want := slices.DeleteFunc(slices.Clone(first), func(name string) bool { return name == fileOf(runs[0]) })
+	if got := holds(); !slices.Equal(got, want) {
+		t.Errorf("after a deletion, the folder holds %v, want %v", got, want)
+	}
+	note := filepath.Join(filepath.Dir(filepath.Join(folder, fileOf(runs[1]))), "note.txt")
+	for _, name := range []string{note, filepath.Join(folder, "paper.tex")} {
+		if err := os.WriteFile(name, []byte("Mine."), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anyone := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{"ASSAY_URL": s.url}}
+	anyone.says(done, []string{"registrations.csv", "Also in " + folder + ", but not from an export: files/", "/note.txt, paper.tex.\n"},
+		export...)
+	for _, name := range holds() {
+		if strings.HasPrefix(name, "registrations") || strings.HasPrefix(name, "reviews") || strings.HasSuffix(name, "run.txt") {
+			t.Errorf("the export of what everyone sees holds %s", name)
+		}
+	}
+	for _, name := range []string{note, filepath.Join(folder, "paper.tex")} {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("export removed a file that it did not write: %v", err)
+		}
+	}
+	other := strings.Replace(limitedFile, "name: Lakes", "name: Seas", 1)
+	olga.want(done, "apply", olga.write("other.yaml", other))
+	before := holds()
+	olga.says(failed, []string{"has an export of another task"}, "export", "Seas", "-o", folder)
+	if got := holds(); !slices.Equal(got, before) {
+		t.Errorf("a refused export changes the folder from %v to %v", before, got)
+	}
+}
+
 // grant makes an exception for a team of the task.
 func grant(t *testing.T, s *server, organizer *person, task, team, exception string) {
 	t.Helper()

@@ -36,7 +36,7 @@ func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) stri
 	if c.err != nil {
 		return ""
 	}
-	path := filepath.Join(folder, fileName(f.Name, strconv.Itoa(i)))
+	path := filepath.Join(folder, fetchedName(f, i))
 	err := c.Fetch(c.ctx, in, path, f.File, func(ctx context.Context) (string, error) {
 		now, err := client.Get[object](ctx, c.Client, of)
 		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 && files[i].URL != "" {
@@ -49,6 +49,9 @@ func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) stri
 	}
 	return filepath.Join(in.Name(), path)
 }
+
+// fetchedName returns the name under which fetch saves the file at the index i of a member.
+func fetchedName(f sent, i int) string { return fileName(f.Name, strconv.Itoa(i)) }
 
 // fileName returns a safe file name for a name that somebody else chose, without separators, leading dots, and special characters of shells
 // and file systems. A changed name begins with a checksum of the original, so that different names stay different. For names of devices it

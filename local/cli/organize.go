@@ -238,15 +238,17 @@ var selectedBy = []string{"label", byTeam, "states", "userIds"}
 
 const byTeam = "registrationIds"
 
-// shownTo says who sees the results of a reviewed run.
+// shownTo says who sees the results of a reviewed run. All organizers of the task always do.
 func shownTo(reviewed object) string {
 	switch audience := reviewed.text("review.audience"); {
 	case audience == "registrants":
-		return "all who take part"
+		return "the organizers and all who take part"
 	case audience == "owners" && memberAs[bool](reviewed, "noTeam"):
-		return "its submitter"
+		return "the organizers and its submitter"
 	case audience == "owners":
-		return "its team"
+		return "the organizers and its team"
+	case audience == "organizers":
+		return "only the organizers"
 	default:
 		return audience
 	}

@@ -56,7 +56,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 		"Ponds": "Published, but blinded: 1 run. Nobody but the organizers sees the results until --unblind.",
 		"Seas":  "Published, but withheld: 1 run.",
 	} {
-		got := olga.says(done, []string{why, "RESULTS SHOWN TO", "organizers"}, append(publish, dataset)...)
+		got := olga.says(done, []string{why, "RESULTS SHOWN TO", "only the organizers"}, append(publish, dataset)...)
 		if strings.Contains(got, "yes") {
 			t.Errorf("results that nobody sees are shown: %s", got)
 		}
@@ -114,7 +114,7 @@ func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 		[]string{"Others still see the results of 1 run of tom on \"Rivers\". To hide them: assay review Lakes --dataset "},
 		"registrations", "reject", "Lakes", id)
 	_, hide, _ := strings.Cut(strings.TrimSpace(said), "To hide them: assay ")
-	olga.says(done, []string{"changed", "its team"}, strings.Fields(hide)...)
+	olga.says(done, []string{"changed", "the organizers and its team"}, strings.Fields(hide)...)
 }
 
 // TestBaselines_HaveNoTeam reviews a baseline, and shows boards of the final and the best runs with it.
@@ -141,12 +141,12 @@ func TestBaselines_HaveNoTeam(t *testing.T) {
 		"hidden from you. If no marked run has a result here, hidden or not, the leaderboard shows the last 2 of the team's runs that you " +
 		"see.\n"},
 		"leaderboard", "Lakes", "--dataset", "Rivers", "--final")
-	olga.says(done, []string{"its submitter", "its team"}, append(review, "--unpublish")...)
+	olga.says(done, []string{"the organizers and its submitter", "the organizers and its team"}, append(review, "--unpublish")...)
 	review[len(review)-1] = "states=completed,failed"
 	olga.says(failed, []string{`"failed" names nothing to select by.`, `--filter "states=completed;failed"`}, append(review, "--publish")...)
 	self := decode[object](t, olga.want(done, "login", s.url, "--user", "olga", "--json"))
 	review[len(review)-1] = "states=completed;failed,userIds=" + self.id()
-	if got := olga.says(done, []string{"its submitter"}, append(review, "--unpublish")...); strings.Contains(got, "its team") {
+	if got := olga.says(done, []string{"the organizers and its submitter"}, append(review, "--unpublish")...); strings.Contains(got, "its team") {
 		t.Errorf("a filter by user and state selects runs of others:\n%s", got)
 	}
 	olga.says(failed, []string{"belongs to another task than Ponds."}, "review", "Ponds", tom.ids("runs")[0], "--publish")

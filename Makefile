@@ -86,10 +86,10 @@ test-container: $(buildah) ## run the tests of workers that need Podman, as root
 test-attack: ## send every attack once, and check what does not depend on how fast the machine is
 	$(go_test) -tags attack -run TestAttack $(TESTFLAGS) ./local/attack
 
-# Chromium, or another browser of its kind, must be on the path.
+# Chromium, or another browser of its kind, must be on the path. Screens read again every 20 seconds, so tests that wait run side by side.
 .PHONY: test-browser
 test-browser: $(node_modules) $(issuer) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
-	@$(call test_tagged,browser)
+	@$(call test_tagged,browser,-parallel 4)
 	@if [ "$$ASSAY_TESTS" = nightly ]; then $(go_test) -tags s3,browser -run '^TestDeployed_Console' $(TESTFLAGS) ./functions; fi
 
 .PHONY: test-snippets

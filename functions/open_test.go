@@ -128,15 +128,22 @@ func TestQuota_SaysWhetherASubmissionIsTaken(t *testing.T) {
 func TestSubmission_NamesTheDatasetsThatTakeNone(t *testing.T) {
 	s := newServer(t)
 	at := func(n int) *record.Instant { return new(record.At(time.Now().Add(time.Duration(n) * time.Hour))) }
-	past, later, long := at(-1), at(1), at(2)
+	past := at(-1)
+	later := at(1)
+	long := at(2)
 	task := s.Records().Task(func(t *record.TaskItem) { t.Submissions.ClosesAt = past })
 	named := func(name string, opens, closes *record.Instant) string {
 		return task.Dataset(func(d *record.DatasetItem) {
-			d.Name, d.Submissions.OpensAt, d.Submissions.ClosesAt = name, opens, closes
+			d.Name = name
+			d.Submissions.OpensAt = opens
+			d.Submissions.ClosesAt = closes
 		}).ID
 	}
-	open, short, brief := named("Long", nil, long), named("Short", nil, nil), named("Brief", nil, nil)
-	early, never := named("Early", later, long), named("Never", long, later)
+	open := named("Long", nil, long)
+	short := named("Short", nil, nil)
+	brief := named("Brief", nil, nil)
+	early := named("Early", later, long)
+	never := named("Never", long, later)
 	r := task.Register("ada")
 	refused := func(datasets ...string) string {
 		t.Helper()
@@ -162,7 +169,8 @@ func TestSubmission_NamesTheDatasetsThatTakeNone(t *testing.T) {
 	}
 	s.Create("olga", task.Path()+"/registrations/"+r.ID+"/exceptions",
 		map[string]any{"datasetId": short, "closesAt": at(3), "reason": "A reason"})
-	if got, want := refused(short, brief), `Submission to the dataset "Brief" closed at `+past.String()+"."+more; got != want {
+	want := `Submission to the dataset "Brief" closed at ` + past.String() + "." + more
+	if got := refused(short, brief); got != want {
 		t.Errorf("with an exception: %s, want %s", got, want)
 	}
 	s.Create("ada", task.Path()+"/submissions", servertest.Image(open, short))

@@ -66,7 +66,9 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 // for the organizers, and one that they reject.
 func TestDatasets_SayWhatATeamNeedsBeforeTheOpening(t *testing.T) {
 	s := serve(t, "embedded")
-	olga, tom, zoe := s.person("olga"), s.person("tom"), s.person("zoe")
+	olga := s.person("olga")
+	tom := s.person("tom")
+	zoe := s.person("zoe")
 	olga.write("qrels.txt", qrelsFile)
 	olga.write("topics.tsv", "1\tlakes\n")
 	later := strings.NewReplacer(`  submissions: {perDay: 5, closesAt: "2099-01-01T00:00:00+01:00"}`,

@@ -66,7 +66,8 @@ func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
 	holds := func() (names []string) {
 		t.Helper()
 		err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
-			if name, _ := filepath.Rel(folder, path); !e.IsDir() {
+			name, _ := filepath.Rel(folder, path)
+			if !e.IsDir() {
 				names = append(names, filepath.ToSlash(name))
 			}
 			return err

@@ -21,7 +21,9 @@ func TestDeleteUser_DeletesWhyItsRunsFailed(t *testing.T) {
 	l.changeTruth("1,a\n2,b\n3,c\n")
 	l.evaluate(ada)
 	l.evaluate(bob)
-	const reason, deleted, account = "no prediction for 1 of 3 ids", "The reason why the run failed was deleted", "account of the user"
+	const reason = "no prediction for 1 of 3 ids"
+	const deleted = "The reason why the run failed was deleted"
+	const account = "account of the user"
 	messages := func(user, runID string) string {
 		t.Helper()
 		r := l.run(user, runID)

@@ -147,7 +147,9 @@ func TestPage_LeadsFromFinalRunsToOtherDatasets(t *testing.T) {
 	b := s.Records()
 	task := b.Task()
 	takes := func(n int) func(*record.DatasetItem) { return func(d *record.DatasetItem) { d.FinalRuns = n } }
-	first, second, none := task.Dataset(takes(1)), task.Dataset(takes(2)), task.Dataset(takes(0))
+	first := task.Dataset(takes(1))
+	second := task.Dataset(takes(2))
+	none := task.Dataset(takes(0))
 	read := func(path string) string {
 		return string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
 	}

@@ -123,8 +123,8 @@ func TestQuota_SaysWhetherASubmissionIsTaken(t *testing.T) {
 	}
 }
 
-// TestSubmission_NamesTheDatasetsThatTakeNone submits to several datasets of a task that has closed. The refusal names the datasets that are
-// not open to the team, each with its own instant.
+// TestSubmission_NamesTheDatasetsThatTakeNone submits to several datasets of a task that has closed. The refusal names the datasets that
+// are not open to the team, each with its own instant.
 func TestSubmission_NamesTheDatasetsThatTakeNone(t *testing.T) {
 	s := newServer(t)
 	at := func(n int) *record.Instant { return new(record.At(time.Now().Add(time.Duration(n) * time.Hour))) }

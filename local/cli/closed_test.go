@@ -62,8 +62,8 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	}
 }
 
-// TestDatasets_SayWhatATeamNeedsBeforeTheOpening lists a dataset that opens later for a team that has not accepted the terms, one that waits
-// for the organizers, and one that they reject.
+// TestDatasets_SayWhatATeamNeedsBeforeTheOpening lists a dataset that opens later for a team that has not accepted the terms, one that
+// waits for the organizers, and one that they reject.
 func TestDatasets_SayWhatATeamNeedsBeforeTheOpening(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")

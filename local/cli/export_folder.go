@@ -106,10 +106,9 @@ func removeExported(root *os.Root, name string) (existed bool, err error) {
 			return existed, err
 		}
 	}
-	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
-		if root.Remove(filepath.FromSlash(folder)) != nil { // It has other files.
-			break
-		}
+	folder := path.Dir(name)
+	for folder != "." && root.Remove(filepath.FromSlash(folder)) == nil { // A folder with other files stays.
+		folder = path.Dir(folder)
 	}
 	return existed, nil
 }

@@ -45,9 +45,9 @@ func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.
 	} else if task.PerDay > 0 || d.Submissions.PerDay > 0 {
 		may = "any number over the days, as the dataset has no close"
 	}
-	a.Text = problem.Sentence("%s with exact live scores: about %s the ground truth, and a team may submit %s. It helps to allow fewer runs in all "+
-		"({/submissions/total}), or to show scores after the close ({scores}: %s).", plural.Count(s.Examples, "example"), reveal(runs), may,
-		problem.Choice(ScoresAfterClose))
+	a.Text = problem.Sentence("%s with exact live scores: about %s the ground truth, and a team may submit %s. It helps to allow fewer runs "+
+		"in all ({/submissions/total}), or to show scores after the close ({scores}: %s).", plural.Count(s.Examples, "example"), reveal(runs),
+		may, problem.Choice(ScoresAfterClose))
 	return a
 }
 

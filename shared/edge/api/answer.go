@@ -93,11 +93,11 @@ func (c *Call) write(a answer) error {
 	if a.location != "" {
 		c.w.Header().Set("Location", a.location)
 	}
-	own := []string{a.etag}
-	if a.codable(c.state.codings) {
-		own = c.state.codings.tags(a.etag)
+	tag := knownTag{etag: a.etag, long: a.long()}
+	if c.inputs != nil {
+		c.server.tags.Add(*c.inputs, tag)
 	}
-	if done, err := c.checkReadPreconditions(own...); done || err != nil {
+	if done, err := c.checkReadPreconditions(tag.under(c.state.codings)...); done || err != nil {
 		return err
 	}
 	return c.send(a)

@@ -97,6 +97,9 @@ type Call struct {
 	preview  *preview                // nil unless the call is a preview
 	repeats  bool                    // the answer is a resource that existed before
 
+	inputs   *inputsDigest // of the answer; nil: its tag is not remembered
+	answered bool          // Unchanged answered 304
+
 	keepUntil *record.Instant // no cache keeps the answer longer; nil: Spec.CacheFor decides
 
 	server *Server

@@ -85,15 +85,16 @@ func compressible(mediaType string) bool {
 		strings.HasSuffix(name, "yaml")
 }
 
-// codable reports whether the answer should be compressed: it is a long text, or the caller accepts only gzip.
-func (a answer) codable(accepted codings) bool {
-	return accepted.gzip && (!accepted.identity || len(a.body) >= minCoded && compressible(a.mediaType))
-}
+// long reports whether the answer is a long text, which is worth compressing.
+func (a answer) long() bool { return len(a.body) >= minCoded && compressible(a.mediaType) }
+
+// codes reports whether an answer should be compressed: it is a long text, or the caller accepts only gzip.
+func (c codings) codes(long bool) bool { return c.gzip && (!c.identity || long) }
 
 // encode returns the answer under the coding that the caller wants. It compresses only if that saves more than a quarter, because Lambda
 // encodes compressed bodies in base64, which adds a third. If no encoder is free in time, the answer remains unchanged.
 func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded bool) {
-	if !a.codable(accepted) {
+	if !accepted.codes(a.long()) {
 		return a, false
 	}
 	if accepted.identity {

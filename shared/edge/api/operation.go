@@ -119,7 +119,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			var p page.Page[R]
 			if !c.Page.PastEnd() {
 				var err error
-				if p, err = handle(ctx, c, c.target.(T)); err != nil {
+				if p, err = handle(ctx, c, c.target.(T)); err != nil || c.answered {
 					return err
 				}
 			}

@@ -33,6 +33,7 @@ type Server struct {
 	mounts []mount
 
 	memory memory
+	tags   *tags
 
 	claims sync.Map // keys of the Idempotency records whose requests this process is handling
 }
@@ -54,7 +55,7 @@ func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods 
 // New returns a handler that serves the operations. It answers all other requests with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, func() time.Time { return env.Now() }))
-	s := &Server{env: env, mux: http.NewServeMux(), memory: newMemory()}
+	s := &Server{env: env, mux: http.NewServeMux(), memory: newMemory(), tags: newTags()}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {

@@ -1,0 +1,117 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"assay/shared/domain/record"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// Inputs is a digest of everything that the body of an answer depends on. A server remembers the entity tags of the answers that it sent
+// last, by their Inputs, so that it answers 304 without rendering the body again.
+//
+// Inputs stay in the process. The tag is a digest of the body, because a tag of the Inputs would tell callers about changes that they do
+// not see. The inputs of WriteComputed tell nothing, so its tags are made from them.
+type Inputs struct {
+	hash hash.Hash
+	rest []byte // not yet in hash
+}
+
+// inputsDigest identifies Inputs.
+type inputsDigest = [sha256.Size]byte
+
+// Inputs returns the Inputs of the answer to the request, which begin with its address and media type. The handler adds the others.
+func (c *Call) Inputs() *Inputs {
+	path, query := c.Address()
+	in := &Inputs{hash: sha256.New()}
+	in.Text(c.op.ID, c.accepted, c.BaseURL(), path, query)
+	return in
+}
+
+// Text adds texts.
+func (in *Inputs) Text(texts ...string) {
+	for _, text := range texts {
+		in.Number(len(text))
+		in.rest = append(in.rest, text...)
+	}
+}
+
+// Number adds numbers.
+func (in *Inputs) Number(numbers ...int) {
+	for _, n := range numbers {
+		in.rest = binary.AppendVarint(in.rest, int64(n))
+	}
+	if len(in.rest) >= sha256.BlockSize {
+		in.flush()
+	}
+}
+
+// Record adds records in the state in which they were read from the store.
+func (in *Inputs) Record(all ...record.Record) {
+	for _, r := range all {
+		key := r.Key()
+		in.Text(key.Partition, key.Sort)
+		in.Number(int(r.Stored()))
+	}
+}
+
+func (in *Inputs) flush() {
+	_, _ = in.hash.Write(in.rest) // never fails
+	in.rest = in.rest[:0]
+}
+
+func (in *Inputs) digest() (sum inputsDigest) {
+	in.flush()
+	in.hash.Sum(sum[:0])
+	return sum
+}
+
+// maxTags is the number of tags that a server remembers. Each takes about 200 bytes.
+const maxTags = 8192
+
+// tags remembers the entity tags of answers. It is safe for concurrent use.
+type tags = lru.Cache[inputsDigest, knownTag]
+
+// knownTag is the entity tag of an answer without a coding, and whether the answer is a long text.
+type knownTag struct {
+	etag string
+	long bool
+}
+
+func newTags() *tags {
+	all, _ := lru.New[inputsDigest, knownTag](maxTags) // fails only for sizes below 1
+	return all
+}
+
+// Unchanged evaluates the preconditions of a GET if the server remembers the tag of the answer to the inputs. It reports done if it
+// answered 304. Otherwise the handler renders the answer, whose tag the server then remembers.
+func (c *Call) Unchanged(in *Inputs) (done bool, err error) {
+	c.Remember(in)
+	known, found := c.server.tags.Get(*c.inputs)
+	if !found {
+		return false, nil
+	}
+	c.answered, err = c.checkReadPreconditions(known.under(c.state.codings)...)
+	return c.answered, err
+}
+
+// Remember makes the server remember the tag of the answer that the handler writes next. The answer must depend on nothing but the inputs.
+func (c *Call) Remember(in *Inputs) { c.inputs = new(in.digest()) }
+
+// Conditional reports whether the request has preconditions on entity tags.
+func (c *Call) Conditional() bool {
+	_, match := c.entityTags("If-Match")
+	_, noneMatch := c.entityTags("If-None-Match")
+	return match || noneMatch
+}
+
+// under returns the entity tags that the answer has under the codings, the likely one first.
+func (t knownTag) under(accepted codings) []string {
+	if accepted.codes(t.long) {
+		return accepted.tags(t.etag)
+	}
+	return []string{t.etag}
+}

@@ -2,8 +2,12 @@ package evaluations
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
@@ -27,59 +31,142 @@ func optionsOf(c *api.Call) boardOptions {
 	return boardOptions{final: is(final), best: is(best)}
 }
 
-// leaderboard returns the requested page of the dataset's leaderboard. Ranks count all entries that the caller sees, or with best the best
-// run of each team. Filters by run or user do not change ranks.
-func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (p page.Page[record.Evaluation], err error) {
-	full := false
-	err = eachEntry(ctx, c, d, o, func(e *record.Evaluation) (more bool, err error) {
-		p.More = full
-		if full {
-			return false, nil
+// boardReader reads the leaderboard of a dataset as the caller sees it at one instant.
+type boardReader struct {
+	*api.Call
+	dataset *record.DatasetItem
+	boardOptions
+	rules *record.ValueRules
+	now   time.Time
+}
+
+// newReader returns the reader of the dataset's leaderboard, which must have been read with strong consistency.
+func newReader(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (*boardReader, error) {
+	rules, err := c.RulesOf(ctx, d)
+	return &boardReader{Call: c, dataset: d, boardOptions: o, rules: rules, now: c.Now()}, err
+}
+
+// shownEntry is an entry of a leaderboard that the caller sees. It is rendered only if the caller does not have the answer yet.
+type shownEntry struct {
+	item       *record.EvaluationItem
+	roles      access.Role
+	rank, runs int
+}
+
+// addTo adds what the rendered entry depends on, apart from the rules of the dataset.
+func (e *shownEntry) addTo(in *api.Inputs) {
+	in.Text(e.item.ID)
+	in.Number(int(e.item.Stored()), int(e.roles), e.rank, e.runs)
+}
+
+// render returns the entry as the caller sees it.
+func (r *boardReader) render(e shownEntry) record.Evaluation {
+	v := e.item.For(r.rules.For(e.item.Access, e.roles, r.now))
+	v.Rank, v.Runs = e.rank, e.runs
+	return v
+}
+
+// shownPage is a page of a leaderboard that is not rendered yet.
+type shownPage struct {
+	entries []shownEntry
+	more    bool // entries follow the page
+}
+
+// page reads the requested page. Ranks count all entries that the caller sees, or with best the best run of each team. Filters by run or
+// user do not change ranks.
+func (r *boardReader) page(ctx context.Context) (p shownPage, err error) {
+	err = r.each(ctx, func(e shownEntry) (more bool, err error) {
+		p.more = len(p.entries) == r.Page.Limit
+		if !p.more {
+			p.entries = append(p.entries, e)
 		}
-		full, err = p.Add(*e)
-		full = full || len(p.Data) == c.Page.Limit
-		return true, err
+		return !p.more, nil
 	})
 	return p, err
 }
 
-// query asks for the leaderboard of the dataset in the order of the measure.
-func query(c *api.Call, d *record.DatasetItem, measure string, o boardOptions) board.Query {
-	return board.Query{Viewer: &c.Viewer, Dataset: d, TruthVersion: d.Board().TruthVersion, Measure: measure, Best: o.best, Count: o.count,
-		Final: o.final, AtOnce: c.Page.Offset + c.Page.Limit + 1, Now: c.Now()}
+// pageUnchanged answers 304 if the caller already has the answer, which depends on the inputs and on the page. An answer without entries is
+// not remembered, because it can have no tag, and says why it is empty.
+func (r *boardReader) pageUnchanged(p shownPage, in *api.Inputs) (done bool, err error) {
+	if len(p.entries) == 0 {
+		return false, nil
+	}
+	in.Text(r.rules.State(r.now), strconv.FormatBool(p.more))
+	for i := range p.entries {
+		p.entries[i].addTo(in)
+	}
+	return r.Unchanged(in)
 }
 
-// eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. The dataset must have been
-// read with strong consistency. It starts at the offset of the request, in the requested order.
-func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions, do func(*record.Evaluation) (bool, error)) error {
-	rules, err := c.RulesOf(ctx, d)
+// renderPage returns the page with as many entries as fit in an answer.
+func (r *boardReader) renderPage(p shownPage) (rendered page.Page[record.Evaluation], err error) {
+	rendered.More = p.more
+	for i, e := range p.entries {
+		full, err := rendered.Add(r.render(e))
+		if err != nil {
+			return rendered, err
+		}
+		if full && i+1 < len(p.entries) {
+			rendered.More = true
+			break
+		}
+	}
+	return rendered, nil
+}
+
+// leaderboard returns the requested page of the dataset's leaderboard, unless it answers 304. Answers to organizers have names of users.
+// These come from records that the leaderboard does not read, so that such answers are always rendered.
+func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (none page.Page[record.Evaluation], err error) {
+	r, err := newReader(ctx, c, d, o)
+	if err != nil {
+		return none, err
+	}
+	p, err := r.page(ctx)
+	if err != nil {
+		return none, err
+	}
+	named := slices.ContainsFunc(p.entries, func(e shownEntry) bool { return e.roles&(access.Organizer|access.Admin) != 0 })
+	if !named {
+		if done, err := r.pageUnchanged(p, c.Inputs()); done || err != nil {
+			return none, err
+		}
+	}
+	return r.renderPage(p)
+}
+
+// query asks for the leaderboard in the order of the measure.
+func (r *boardReader) query(measure string) board.Query {
+	return board.Query{Viewer: &r.Viewer, Dataset: r.dataset, TruthVersion: r.dataset.Board().TruthVersion, Measure: measure, Best: r.best,
+		Count: r.count, Final: r.final, AtOnce: r.Page.Offset + r.Page.Limit + 1, Now: r.now}
+}
+
+// each calls do with each entry of the leaderboard that the caller sees, until do returns false. It starts at the offset of the request, in
+// the requested order.
+func (r *boardReader) each(ctx context.Context, do func(shownEntry) (bool, error)) error {
+	rolesOf, err := r.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
-	rolesOf, err := c.RolesOf(ctx)
-	if err != nil {
-		return err
-	}
-	if o.final && d.FinalRuns == 0 {
+	if r.final && r.dataset.FinalRuns == 0 {
 		return problem.InvalidParameter.New("The dataset takes no final runs. Leave {?final} out.")
 	}
-	measure, shown := "", d.Board()
-	if c.Page.Sort != rank {
-		measure = shown.Evaluator.Measure(c.Page.Sort)
+	measure, shown := "", r.dataset.Board()
+	if r.Page.Sort != rank {
+		measure = shown.Evaluator.Measure(r.Page.Sort)
 	}
-	if measure == "" && c.Page.Sort != rank {
+	if measure == "" && r.Page.Sort != rank {
 		return problem.InvalidParameter.New("{?sort} must be rank or one of the measures of the dataset: %s.",
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	q := query(c, d, measure, o)
-	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
+	q := r.query(measure)
+	filtered := len(r.Page.Values("runId"))+len(r.Page.Values("userId"))+len(r.Page.Values("taskId")) > 0
 	skip := 0 // entries that pass the filters
 	if filtered {
-		skip = c.Page.Offset
+		skip = r.Page.Offset
 	} else {
-		q.Offset = c.Page.Offset
+		q.Offset = r.Page.Offset
 	}
-	entries, err := c.Boards.Entries(ctx, q)
+	entries, err := r.Boards.Entries(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -92,17 +179,14 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 			return err
 		}
 		roles := rolesOf(item.Scope())
-		sight := rules.For(item.Access, roles, c.Now())
-		if !sight.Entry() || !matchesFilters(c, item, roles) {
+		if !r.rules.For(item.Access, roles, r.now).Entry() || !matchesFilters(r.Call, item, roles) {
 			continue
 		}
 		if skip > 0 {
 			skip--
 			continue
 		}
-		v := item.For(sight)
-		v.Rank, v.Runs = e.Rank, e.Runs
-		if more, err := do(&v); err != nil || !more {
+		if more, err := do(shownEntry{item: item, roles: roles, rank: e.Rank, runs: e.Runs}); err != nil || !more {
 			return err
 		}
 	}

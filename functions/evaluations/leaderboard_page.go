@@ -67,6 +67,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 			return err
 		}
 	}
+	in := v.inputs(c, t)
 	console := "/tasks/" + t.ID + "/leaderboard"
 	if v.dataset != nil {
 		console += "?dataset=" + v.dataset.ID
@@ -81,11 +82,14 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
 		}
-		v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort)
-		if v.sort == rank {
-			v.sort = v.shown.Evaluator.PrimaryMeasure
+		v.sort = v.shown.Evaluator.PrimaryMeasure
+		if c.Page.Sort != rank {
+			v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort)
 		}
-		if err := v.readEntries(ctx, c); err != nil {
+		in.Record(v.dataset)
+		in.Number(int(roles))
+		in.Text(v.scoresNote)
+		if done, err := v.readEntries(ctx, c, in); done || err != nil {
 			return err
 		}
 		path, query := c.Address()
@@ -94,13 +98,36 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	return webpage.Page{Title: "Leaderboard of " + t.Name, Console: console, Main: leaderboardPage(v)}.Send(ctx, c)
 }
 
-// readEntries reads the requested page of the leaderboard, or why the whole board is empty.
-func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
-	if c.Page.PastEnd() {
-		return nil
+// inputs returns what the page depends on, apart from the dataset and its entries.
+func (v *boardView) inputs(c *api.Call, t taskItem) *api.Inputs {
+	in := c.Inputs()
+	in.Text(strconv.FormatBool(v.public), strconv.FormatBool(v.login))
+	in.Record(t)
+	for _, d := range v.datasets {
+		in.Record(d)
 	}
-	if v.entries, err = leaderboard(ctx, c, v.dataset, v.boardOptions); err != nil {
-		return err
+	return in
+}
+
+// readEntries reads the requested page of the leaderboard, or why the whole board is empty. It reports done if it answered 304, because the
+// caller already has the page. The other inputs of the page are given.
+func (v *boardView) readEntries(ctx context.Context, c *api.Call, in *api.Inputs) (done bool, err error) {
+	if c.Page.PastEnd() {
+		return false, nil
+	}
+	r, err := newReader(ctx, c, v.dataset, v.boardOptions)
+	if err != nil {
+		return false, err
+	}
+	p, err := r.page(ctx)
+	if err != nil {
+		return false, err
+	}
+	if done, err := r.pageUnchanged(p, in); done || err != nil {
+		return done, err
+	}
+	if v.entries, err = r.renderPage(p); err != nil {
+		return false, err
 	}
 	for _, e := range v.entries.Data {
 		if e.Hidden != "" {
@@ -108,9 +135,9 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
 		}
 	}
 	if len(v.entries.Data) == 0 && !v.filtered() && c.Page.Offset == 0 {
-		v.empty, err = c.Boards.Empty(ctx, query(c, v.dataset, "", v.boardOptions))
+		v.empty, err = c.Boards.Empty(ctx, r.query(""))
 	}
-	return err
+	return false, err
 }
 
 // scoresNote says in a sentence until when only organizers see scores of the dataset. It is empty if others see some.

@@ -48,18 +48,29 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 		name = "leaderboard.jsonl"
 		newRows = newLineRows
 	}
+	r, err := newReader(ctx, c, d, optionsOf(c))
+	if err != nil {
+		return err
+	}
+	if done, err := r.wholeUnchanged(ctx); done || err != nil {
+		return err
+	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
 		rows := newRows(w, d.Board().Evaluator.Measures)
 		if err := rows.begin(); err != nil {
 			return err
 		}
-		err := eachEntry(ctx, c, d, optionsOf(c), func(e *record.Evaluation) (bool, error) {
-			e.User = nil // The names of users would take a read for each page.
-			return true, rows.add(*e)
+		in := r.wholeInputs()
+		err := r.each(ctx, func(e shownEntry) (bool, error) {
+			e.addTo(in)
+			shown := r.render(e)
+			shown.User = nil // The names of users would take a read for each page.
+			return true, rows.add(shown)
 		})
 		if err != nil {
 			return err
 		}
+		c.Remember(in)
 		return rows.flush()
 	})
 	if err != nil {
@@ -83,6 +94,36 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 		return err
 	}
 	return c.WriteDocument(mediaType, body)
+}
+
+// maxAnswerEntries is more than the number of entries that fit in an answer. The ids and times of an entry have 180 bytes.
+const maxAnswerEntries = maxAnswerBytes / 180
+
+// wholeUnchanged answers 304 if the caller already has the leaderboard. It reads the entries once more, so it does so only if their board
+// is kept in memory.
+func (r *boardReader) wholeUnchanged(ctx context.Context) (done bool, err error) {
+	if r.Boards == nil || !r.Conditional() {
+		return false, nil
+	}
+	in := r.wholeInputs()
+	n := 0
+	err = r.each(ctx, func(e shownEntry) (bool, error) {
+		e.addTo(in)
+		n++
+		return n <= maxAnswerEntries, nil
+	})
+	if err != nil || n > maxAnswerEntries {
+		return false, err
+	}
+	return r.Unchanged(in)
+}
+
+// wholeInputs returns what the whole leaderboard depends on, apart from its entries.
+func (r *boardReader) wholeInputs() *api.Inputs {
+	in := r.Inputs()
+	in.Text(r.rules.State(r.now))
+	in.Text(r.dataset.Board().Evaluator.Measures...)
+	return in
 }
 
 // rowWriter writes evaluations in one media type.

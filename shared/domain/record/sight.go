@@ -3,6 +3,7 @@ package record
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"assay/shared/domain/access"
@@ -54,6 +55,20 @@ func (d *DatasetItem) WaitsForClose() bool {
 // Audience returns who sees the value of a measure or column of a run with the attributes at now.
 func (r *ValueRules) Audience(a *AccessAttributes, key string, now time.Time) access.Audience {
 	return min(a.reviewAudience(), r.columnAudience(a, r.column(key), now))
+}
+
+// State identifies what the rules decide at now. Under rules with equal States, equal evaluations are shown equally to equal roles.
+func (r *ValueRules) State(now time.Time) string {
+	var state []byte
+	for _, published := range []bool{false, true} {
+		a := &AccessAttributes{Published: published}
+		state = append(state, byte(r.columnAudience(a, r.further, now)))
+		for i := range r.columns {
+			state = strconv.AppendQuote(state, r.columns[i].Key)
+			state = append(state, byte(r.columnAudience(a, &r.columns[i], now)))
+		}
+	}
+	return string(state)
 }
 
 // column returns the column with the key, or the rule for measures without a column.

@@ -66,6 +66,43 @@ func TestValueRules_AreTheFormula(t *testing.T) {
 
 func sightOf(ap, p5 bool) string { return fmt.Sprintf("AP %t, P@5 %t", ap, p5) }
 
+// Rules with equal states decide alike, and time changes a state only if it changes a decision.
+func TestValueRules_EqualStatesDecideAlike(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	var all []*ValueRules
+	for _, release := range []Release{{Unknown: true}, {At: At(now)}} {
+		for _, from := range []From{FromNow, FromPublication, FromClose, From(At(now).String()), From(At(now.Add(1)).String())} {
+			for _, audience := range []ColumnAudience{ForEveryone, ForRegistrants, ForTeam, ForOrganizers} {
+				c := Column{Key: "AP", Audience: audience, From: from}
+				other := Column{Key: "P@5"}
+				all = append(all, &ValueRules{release: release, columns: []Column{c, other}}, &ValueRules{release: release, columns: []Column{other},
+					further: &c})
+			}
+		}
+	}
+	decisions := func(r *ValueRules, now time.Time) (all string) {
+		for review := range 8 {
+			a := AccessAttributes{Published: review&1 != 0, Blinded: review&2 != 0, PrivateTask: review&4 != 0}
+			for _, key := range []string{"AP", "P@5", "other"} {
+				all += fmt.Sprint(r.Audience(&a, key, now), " ")
+			}
+		}
+		return all
+	}
+	for _, r := range all {
+		for _, other := range all {
+			if r.State(now) == other.State(now) && decisions(r, now) != decisions(other, now) {
+				t.Errorf("%+v and %+v have equal states, and decide %s and %s", r, other, decisions(r, now), decisions(other, now))
+			}
+		}
+		for _, at := range []time.Time{now.Add(-time.Hour), now.Add(time.Hour)} {
+			if r.State(now) != r.State(at) && decisions(r, now) == decisions(r, at) {
+				t.Errorf("%+v has another state %v later", r, at.Sub(now))
+			}
+		}
+	}
+}
+
 func TestValueRules_OfDatasets(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	d := &DatasetItem{}

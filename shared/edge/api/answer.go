@@ -95,6 +95,7 @@ func (c *Call) write(a answer) error {
 	}
 	tag := knownTag{etag: a.etag, long: a.long()}
 	if c.inputs != nil {
+		tag.keepHeaders(c.w.Header())
 		c.server.tags.Add(*c.inputs, tag)
 	}
 	if done, err := c.checkReadPreconditions(tag.under(c.state.codings)...); done || err != nil {

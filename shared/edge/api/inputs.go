@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"net/http"
 
 	"assay/shared/domain/record"
 
@@ -69,16 +70,38 @@ func (in *Inputs) digest() (sum inputsDigest) {
 	return sum
 }
 
-// maxTags is the number of tags that a server remembers. Each takes about 200 bytes.
-const maxTags = 8192
+// maxTags is the number of tags that a server remembers. Each takes up to 700 bytes.
+const maxTags = 4096
 
 // tags remembers the entity tags of answers. It is safe for concurrent use.
 type tags = lru.Cache[inputsDigest, knownTag]
 
 // knownTag is the entity tag of an answer without a coding, and whether the answer is a long text.
 type knownTag struct {
-	etag string
-	long bool
+	etag    string
+	long    bool
+	headers [len(keptHeaders)]string // values of keptHeaders
+}
+
+// keptHeaders are the headers of an answer, besides those of every answer, that a 304 repeats. Caches then update theirs: a page of CSV can
+// remain the same when another page follows it.
+var keptHeaders = [...]string{"Link", "Content-Security-Policy", "Referrer-Policy"}
+
+// keepHeaders copies the keptHeaders from h.
+func (t *knownTag) keepHeaders(h http.Header) {
+	for i, name := range keptHeaders {
+		t.headers[i] = h.Get(name)
+	}
+}
+
+// setHeaders sets the keptHeaders in h. It removes those that the answer does not have.
+func (t *knownTag) setHeaders(h http.Header) {
+	for i, name := range keptHeaders {
+		h.Del(name)
+		if t.headers[i] != "" {
+			h.Set(name, t.headers[i])
+		}
+	}
 }
 
 func newTags() *tags {
@@ -94,7 +117,11 @@ func (c *Call) Unchanged(in *Inputs) (done bool, err error) {
 	if !found {
 		return false, nil
 	}
+	known.setHeaders(c.w.Header())
 	c.answered, err = c.checkReadPreconditions(known.under(c.state.codings)...)
+	if !c.answered && err == nil {
+		new(knownTag).setHeaders(c.w.Header()) // rendering sets them again
+	}
 	return c.answered, err
 }
 

@@ -282,7 +282,15 @@ func TestTruthTrial_LeavesOutFilesThatUnpackToMore(t *testing.T) {
 	}
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	const want = "The preview evaluated 1 run, the best of the newest 2, and left out 1 run to end in time: none of them would fail."
-	if len(told) != 2 || told[1] != want {
+	const unknown = "The preview does not tell how many runs would change places on the leaderboard, since it evaluated only 1 of 2 runs."
+	if len(told) != 3 || told[1] != want || told[2] != unknown {
+		t.Errorf("%q", told)
+	}
+	l.enter("cid", "1,b\n2,a\n")
+	told, _ = l.evaluationEffects("1,b\n2,a\n")
+	const among = "Among the 2 runs alone that the preview evaluated, 2 would change places. It does not tell how they rank beside the " +
+		"others. The best of those would be a run of Team of cid instead of a run of Team of ada."
+	if len(told) != 3 || told[2] != among {
 		t.Errorf("%q", told)
 	}
 }

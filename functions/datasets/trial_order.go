@@ -11,7 +11,8 @@ import (
 )
 
 // tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
-// leaderboard's comparison of two versions, it ranks the runs with a value in both.
+// leaderboard's comparison of two versions, it ranks the runs with a value in both. If the trial has not evaluated all completed runs, it
+// says so, because the places beside the others are unknown, even if none of the evaluated runs would change places among themselves.
 func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
 	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
@@ -23,20 +24,32 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 			moved++
 		}
 	}
-	if moved == 0 {
-		return
-	}
 	effect.Count = int64(moved)
-	said := problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
-		plural.Count(len(left), "run"))
+	var said problem.Text
+	best := "The best"
+	ended := len(t.those(func(r *tried) bool { return !r.failedBefore() && r.ended }))
+	switch {
+	case ended < t.newest && moved == 0:
+		said = problem.Sentence("The preview does not tell how many runs would change places on the leaderboard, since it evaluated only "+
+			"%d of %s.", ended, plural.Count(t.newest, "run"))
+	case ended < t.newest:
+		said = problem.Sentence("Among the %d runs alone that the preview evaluated, %d would change places. It does not tell how they rank "+
+			"beside the others.", ended, moved)
+		best = "The best of those"
+	case moved == 0:
+		return
+	default:
+		said = problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
+			plural.Count(len(left), "run"))
+	}
 	first := after.best
 	last := before.best
 	switch {
 	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
 	case before.ties() == 1 && after.ties() == 1 && first.run.Access.RegistrationID == last.run.Access.RegistrationID:
-		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
+		said.Append(problem.Sentence(" %s would be another run of %s.", best, first.team()))
 	default:
-		said.Append(problem.Sentence(" The best would be %s instead of %s.", after.bestRuns(), before.bestRuns()))
+		said.Append(problem.Sentence(" %s would be %s instead of %s.", best, after.bestRuns(), before.bestRuns()))
 	}
 	c.Effect(effect, said)
 }

@@ -175,14 +175,14 @@ func (out *SignificanceOutput) verdict(undistinguished int) string {
 	return fmt.Sprintf(" (%s, %s, %s below %v).%s", testNames[out.Test], correctionNames[out.Correction], p, significanceLevel, more)
 }
 
-// advice says what lowers lowestP. Fewer runs have fewer pairs to correct for. A test that tries all combinations of signs needs more
-// topics, and a test that draws samples needs more of them.
+// advice says what lowers lowestP below the level. Fewer runs have fewer pairs to correct for, which helps if two runs alone could be
+// distinguished. A test that tries all combinations of signs needs more topics, and a test that draws samples needs more of them.
 func (out *SignificanceOutput) advice() string {
 	way := "with more rounds"
 	if out.Test == byRandomization && out.Topics <= significance.ExactRandomization {
 		way = "on more " + out.unit + "s"
 	}
-	if out.correctsPairs() && len(out.Pairs) > 1 {
+	if out.correctsPairs() && len(out.Pairs) > 1 && out.lowestOfPair() < significanceLevel {
 		return "Compare fewer runs, or compare " + way
 	}
 	return "Compare the runs " + way
@@ -253,21 +253,25 @@ func (out *SignificanceOutput) paired() string { return plural.Count(out.Topics,
 // lowestP returns the lowest p that the randomization test or the bootstrap can find with these settings. It returns 0 for other
 // tests.
 func (out *SignificanceOutput) lowestP() float64 {
-	var least float64
-	switch {
-	case out.Test == byBootstrap && !out.Rounded:
-		least = 2 / float64(out.Rounds+1)
-	case out.Test != byRandomization:
-		return 0
-	case out.Topics > significance.ExactRandomization:
-		least = min(math.Ldexp(2, -significance.ExactRandomization), 1/float64(out.Rounds+1))
-	default:
-		least = math.Ldexp(2, -out.Topics) // all differences have one sign
-	}
+	least := out.lowestOfPair()
 	if out.correctsPairs() {
 		least *= float64(len(out.Pairs))
 	}
 	return min(1, least)
+}
+
+// lowestOfPair is lowestP without the correction for the number of pairs.
+func (out *SignificanceOutput) lowestOfPair() float64 {
+	switch {
+	case out.Test == byBootstrap && !out.Rounded:
+		return 2 / float64(out.Rounds+1)
+	case out.Test != byRandomization:
+		return 0
+	case out.Topics > significance.ExactRandomization:
+		return min(math.Ldexp(2, -significance.ExactRandomization), 1/float64(out.Rounds+1))
+	default:
+		return math.Ldexp(2, -out.Topics) // all differences have one sign
+	}
 }
 
 var (

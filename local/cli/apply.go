@@ -73,6 +73,9 @@ func applyFile(c *call) {
 		a.dry, a.steps = false, nil
 		a.apply()
 	}
+	if client.IsKind(a.err, problem.Invalid) {
+		a.err = &refusal{fileRefused, a.err.Error(), ""}
+	}
 	if a.dry && !c.yes("dry-run") { // Nothing was changed, and nobody asked what would be.
 		a.steps = nil
 	}

@@ -298,6 +298,8 @@ func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	alone := olga.write("alone.yaml", "organizer: Lake Lab\ntask: {name: Lake search}\n")
 	olga.says(done, []string{"would create task"}, "apply", "--dry-run", alone)
 	olga.write("qrels.txt", qrelsFile)
+	wrong := olga.write("wrong.yaml", strings.ReplaceAll(taskFile, "mode: open", "mode: ajar"))
+	olga.says(fileRefused, []string{"wrong.yaml:", "registration.mode: must be one of"}, "apply", wrong)
 	olga.want(done, "apply", file)
 	olga.says(done, []string{"unchanged dataset Lakes"}, "apply", file)
 	olga.write("qrels.txt", strings.Repeat("1 0 1 a\n", 120))

@@ -192,7 +192,7 @@ func TestContent_IsDecoded(t *testing.T) {
 // A small compressed body is decoded up to the limit. It costs no more than a plain body of that length.
 func TestContent_OfBombsIsNotDecoded(t *testing.T) {
 	s := serve(t)
-	handler, body := s.handler(), gzipped(t, strings.Repeat("\x00", 64<<20))
+	handler, body := s.handler(), gzipped(t, strings.Repeat("\x00", 128<<20))
 	n := allocated(func() {
 		refused(t, exchange(t, handler, "alice", http.MethodPost, "/v1/notes", bytes.NewReader(body), "Content-Encoding", "gzip"),
 			problem.TooLarge)

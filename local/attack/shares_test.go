@@ -113,8 +113,8 @@ const (
 	scoresBeside = 2 // scores of the little user in the short profile
 )
 
-// evaluationFlood submits runs to tasks of one user. Their evaluation takes several budgets. In the short profile at most one of these runs,
-// whose last budget was due, may complete before the little user has two scores. Without the budget, each score would wait for one.
+// evaluationFlood submits runs to tasks of one user. Their evaluation takes several budgets. In the short profile at most one of these
+// runs, whose last budget was due, may complete before the little user has two scores. Without the budget, each score would wait for one.
 func evaluationFlood(ctx context.Context, s *server, res *results) {
 	var tasks []string
 	defer func() {

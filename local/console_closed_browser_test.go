@@ -99,6 +99,36 @@ func TestConsole_SaysWhatInvitationsToATeamGive(t *testing.T) {
 	organizer.lacks("Invite a member")
 }
 
+// TestConsole_KeepsInvitationsApartAndFresh opens invitations to two tasks in one tab. What is ticked for one must not be ticked for the
+// other. The page must follow the task while it is open.
+func TestConsole_KeepsInvitationsApartAndFresh(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	invite := func(terms string) (task, secret string) {
+		t.Helper()
+		task, _, _ = s.twoDatasets(t)
+		s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": terms}}, nil)
+		var made struct{ Secret string }
+		s.call(t, owner, http.MethodPost, task+"/invitations", map[string]any{}, &made)
+		return task, made.Secret
+	}
+	_, first := invite("Cite us.")
+	task, second := invite("Pay us.")
+	p := s.open(t, "/console#"+first, browsertest.DeskLight)
+	p.signIn("zoe")
+	p.Sees("Cite us.")
+	p.Fill("I accept these terms", "true")
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+second+`"`)
+	p.Sees("Pay us.")
+	p.Await(`![...document.querySelectorAll("main input[type=checkbox]")].some(box => box.checked)`)
+	p.returnOften()
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Thank us."}}, nil)
+	p.Sees("Thank us.")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
+	p.Sees("The task has closed for submissions")
+}
+
 // TestConsole_AcceptsTermsForTheTeamThatIsJoined joins a team that has not accepted changed terms. Users who join accept them for the team.
 // If that is refused, they have joined all the same, and are asked again.
 func TestConsole_AcceptsTermsForTheTeamThatIsJoined(t *testing.T) {

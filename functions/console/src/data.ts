@@ -4,7 +4,7 @@ import type { PathsWithMethod } from "openapi-typescript-helpers";
 import { useEffect, useRef } from "preact/hooks";
 import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
-import { get, post, type Schemas } from "./api";
+import { client, get, ok, post, type Schemas } from "./api";
 import type { paths } from "./api_types";
 import { changed } from "./fresh";
 import { gone, type Problem } from "./problem";
@@ -123,6 +123,19 @@ export function useTool<T extends Tool>(tool: T, input: object | null): Loading<
   return computed.error ? { ...computed, data: undefined } : computed; // The data belongs to another input.
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
+
+type Offer = Schemas["Membership"];
+
+/** useOffer reads what an invitation offers, and again with its screen. It reads nothing while the secret is null. */
+export function useOffer(secret: string | null): Loading<Offer> {
+  useSession();
+  const look = async (): Promise<Offer> => {
+    const query = { preview: true };
+    const preview = await ok(client.POST("/v1/user/memberships", { params: { query }, body: { secret: secret! } }));
+    return (preview as unknown as Schemas["Preview"]).resource as Offer;
+  };
+  return loading(useSWR<Offer, Problem>(secret && [session()?.token !== undefined, "invitation", secret], look));
+}
 
 export type Listing<T> = {
   items?: T[];

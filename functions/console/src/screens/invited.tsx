@@ -1,14 +1,14 @@
 // An invitation: its organizer, task or team and the terms, before the reader joins.
-import { useEffect, useState } from "preact/hooks";
-import { client, ok, patch, post, type Schemas } from "../api";
-import { type Problem, toProblem } from "../problem";
+import { useState } from "preact/hooks";
+import { patch, post, type Schemas } from "../api";
+import { useOffer } from "../data";
 import { refresh } from "../refresh";
 import { go } from "../route";
 import { useSession } from "../session";
 import { withNewTerms } from "../terms";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
-import { Busy, Failure, Heading } from "../ui/show";
+import { Heading, Loaded } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 import { When } from "../ui/time";
@@ -35,24 +35,25 @@ export default function Invited() {
 }
 
 function Accept({ secret }: { secret: string }) {
-  const [offer, setOffer] = useState<Offer>();
-  const [problem, setProblem] = useState<Problem>();
-  const look = async (): Promise<void> => {
-    const query = { preview: true };
-    const preview = await ok(client.POST("/v1/user/memberships", { params: { query }, body: { secret } }));
-    setOffer((preview as unknown as Schemas["Preview"]).resource as Offer);
-  };
-  useEffect(() => {
-    look().catch(error => setProblem(toProblem(error)));
-  }, [secret]);
-  if (problem) return <Failure of={problem} />;
-  if (!offer) return <Busy />;
+  const [used, setUsed] = useState(false);
+  const offered = useOffer(used ? null : secret);
+  return (
+    <Loaded of={offered}>
+      {offer => <Join secret={secret} offer={offer} look={offered.mutate} end={() => setUsed(true)} />}
+    </Loaded>
+  );
+}
+
+type Joining = { secret: string; offer: Offer; look: () => Promise<unknown>; end: () => void };
+
+function Join({ secret, offer, look, end }: Joining) {
   const join = async (values: Values): Promise<void> => {
     const newTeam = offer.taskId && !offer.team;
     const registration = newTeam ? { registration: filled(values) } : {};
     const joined = await withNewTerms(post("/v1/user/memberships", {}, { secret, ...registration }), look);
     if (offer.team && values.acceptedTerms) await accept(joined, values.acceptedTerms as number);
     sessionStorage.removeItem("invitation");
+    end();
     await refresh();
     say("You have joined.");
     go(joined.taskId ? `/tasks/${joined.taskId}/team` : `/organizers/${joined.organizerId}`);
@@ -68,7 +69,13 @@ function Accept({ secret }: { secret: string }) {
           the organizers set a later close.
         </p>
       )}
-      <Form name="join" initial={{}} button="Join" submit={join}>
+      <Form
+        key={offer.taskId ?? offer.organizerId}
+        name={`invitation ${offer.taskId ?? offer.organizerId}`}
+        initial={{}}
+        button="Join"
+        submit={join}
+      >
         {f => (
           <>
             {offer.taskName && !offer.team && <TeamFields f={f} />}

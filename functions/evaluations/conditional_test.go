@@ -50,7 +50,8 @@ func (f *changes) change(rt *rapid.T) {
 	d := f.dataset.DatasetItem
 	name := rapid.SampledFrom([]string{"one", "other"}).Draw(rt, "name")
 	var changed record.Record = e
-	switch rapid.SampledFrom([]string{"review", "identity", "value", "nothing", "rules", "dataset", "second", "task", "extension", "profile"}).Draw(rt, "change") {
+	kinds := []string{"review", "identity", "value", "nothing", "rules", "dataset", "second", "task", "extension", "profile"}
+	switch rapid.SampledFrom(kinds).Draw(rt, "change") {
 	case "review":
 		e.Access.Published = rapid.Bool().Draw(rt, "published")
 		e.Access.Blinded = rapid.Bool().Draw(rt, "blinded")

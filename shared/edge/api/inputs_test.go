@@ -65,7 +65,8 @@ func remember(t *testing.T, words int) *remembering {
 // get returns the answer. headers are pairs of name and value.
 func (s *remembering) get(t *testing.T, from http.Handler, headers ...string) servertest.Answer {
 	t.Helper()
-	return exchange(t, from, "alice", http.MethodGet, "/v1/remembered?sort=name", nil, append(headers, "X-Request-Id", "one-request-of-the-test")...)
+	headers = append(headers, "X-Request-Id", "one-request-of-the-test")
+	return exchange(t, from, "alice", http.MethodGet, "/v1/remembered?sort=name", nil, headers...)
 }
 
 // TestUnchanged_AnswersLikeAfterRendering compares the answers of a server that has sent the answer before with those of servers that have

@@ -207,7 +207,7 @@ func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
 	}{
 		{review, patch{"comment": "good"}, ""},
 		{review, patch{"published": true}, "the run is blinded"}, // a run on a test split is blinded from the start
-		{review, patch{"blinded": false}, "anonymous and the submission private, so leaderboards show the values under the alias anonymous-"},
+		{review, patch{"blinded": false}, "without team, affiliation, title, label, run tag and paper. Others see neither the submission nor"},
 		{s.submission, patch{"visibility": "public"}, "files of the run are shown, and what stands in them can name the team"},
 		{review, patch{"blinded": true}, "the run is blinded"},
 		{review, patch{"blinded": false}, "others are shown the alias anonymous-"},

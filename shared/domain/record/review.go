@@ -108,7 +108,8 @@ func (r *ReviewItem) notice(sight Sight) string {
 			"shown, and what stands in them can name the team."
 	case s.Anonymous:
 		notice += "The team is anonymous and the submission private, so leaderboards show the values under the alias " + s.Alias +
-			", and nothing else of team and run."
+			" without team, affiliation, title, label, run tag and paper. Others see neither the submission nor the diagnostics, logs and files " +
+			"of the run."
 	case !s.Public:
 		notice += "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, " +
 			"run tag and paper. Those who submitted it can make the submission public to show them."

@@ -6,6 +6,15 @@ type Exception = Pick<Schemas["Exception"], "closesAt" | "perDay" | "total" | "r
 type Task = Pick<Schemas["Task"], "submissions">;
 type Dataset = Pick<Schemas["Dataset"], "id" | "name" | "submissions">;
 
+/** whenShown says when a team reads its exceptions. The console shows a rejected team none before it is accepted. */
+export const whenShown = (state: Schemas["Registration"]["state"]): { granted: string; reason: string } =>
+  state === "rejected"
+    ? {
+        granted: "Granted. The team is shown the exception, with the reason, only once you accept the team.",
+        reason: "The team reads it only once you accept the team.",
+      }
+    : { granted: "Granted. The team is shown the exception, with the reason.", reason: "The team reads it." };
+
 /** Grant is one thing that an exception gives. The text continues with the instant at, if it has one. */
 export type Grant = { said: string; at?: string };
 

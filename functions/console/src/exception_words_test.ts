@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantableAgain, grantsOf } from "./exception_words";
+import { grantableAgain, grantsOf, whenShown } from "./exception_words";
 
 const task = { submissions: { closesAt: "2026-03-01T00:00:00Z", total: 5 } };
 const datasets = [
@@ -36,6 +36,12 @@ test("the close of a task without datasets counts", () => {
   const closesAt = "2026-04-01T00:00:00Z";
   assert.equal(grantsOf({ closesAt }, task, []).length, 1);
   assert.deepEqual(grantsOf({ closesAt }, {}, []), []);
+});
+
+test("a rejected team is shown its exceptions only once it is accepted", () => {
+  for (const said of Object.values(whenShown("rejected"))) assert.match(said, / only once you accept the team\.$/);
+  for (const state of ["accepted", "pending"] as const)
+    for (const said of Object.values(whenShown(state))) assert.doesNotMatch(said, /once/);
 });
 
 test("an exception can be granted again as far as the team gets something by it", () => {

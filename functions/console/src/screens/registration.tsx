@@ -2,7 +2,7 @@
 
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
-import { grantableAgain } from "../exception_words";
+import { grantableAgain, whenShown } from "../exception_words";
 import { personOf } from "../known_names";
 import { allOver } from "../quota_words";
 import type { Screen } from "../route";
@@ -120,18 +120,17 @@ const One = ({ of: r, task, ids, changed }: Props) => (
     <h3>Invitations</h3>
     <TeamInvitations of={r} task={task} organizes />
     <h3>Exceptions</h3>
-    <Exceptions task={task} ids={ids} authors={authorsOf(r)} />
+    <Exceptions task={task} of={r} ids={ids} />
   </>
 );
 
-type OfExceptions = { task: Schemas["Task"]; ids: { taskId: string; registrationId: string }; authors: string[] };
-
-function Exceptions({ task, ids, authors }: OfExceptions) {
+function Exceptions({ task, of: r, ids }: Omit<Props, "changed">) {
+  const shown = whenShown(r.state);
   const all = useList(`${path}/exceptions`, { path: ids });
   const sets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } });
   const runs =
-    useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": authors, limit: 100 } }).items ??
-    [];
+    useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": authorsOf(r), limit: 100 } })
+      .items ?? [];
   const datasets = sets.items;
   if (!datasets) return sets.error ? <Failure of={sets.error} retry={sets.reload} /> : <Busy />;
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
@@ -178,9 +177,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
         initial={{}}
         button="Grant"
         preview={async v => effects("POST", `${path}/exceptions`, ids, grantable(v))}
-        submit={v =>
-          done(post(`${path}/exceptions`, ids, grantable(v)), "Granted. The team is shown it, with the reason.")
-        }
+        submit={v => done(post(`${path}/exceptions`, ids, grantable(v)), shown.granted)}
       >
         {f => (
           <>
@@ -199,7 +196,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
               label="A run that does not count in the quota"
               options={{ "": "None", ...Object.fromEntries(refundable(f.values.datasetId).map(r => [r.id, said(r)])) }}
             />
-            <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
+            <Text f={f} name="reason" label="Reason" required max={500} hint={shown.reason} />
           </>
         )}
       </Form>

@@ -184,6 +184,42 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	p.Sees("Granted: 3 runs more in 24 hours, over all datasets together.")
 }
 
+// TestConsole_OrganizersHandATeamOver makes another member the owner of a team as an organizer. Nobody hands over a rejected team, and such
+// a team sees its exceptions only once it is accepted.
+func TestConsole_OrganizersHandATeamOver(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, eve := s.token(t, "owner"), s.token(t, "eve")
+	task, team, _ := s.twoDatasets(t)
+	var invitation struct{ Secret string }
+	s.call(t, owner, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
+	s.call(t, eve, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": invitation.Secret}, nil)
+	member := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/team")
+	member.Press("Make owner: eve")
+	member.Sees("Only they and the organizers can undo that. Open invitations to the team end.")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	p.Await(`/ada\S*\s+owner/.test(document.querySelector("main dl").innerText)`)
+	p.lacks("Make owner: ada")
+	p.Press("Make owner: eve")
+	p.Sees("Only they and the organizers can undo that. Open invitations to the team end.")
+	p.Press("Yes, go on")
+	p.Sees("The team has a new owner.")
+	p.Await(`/eve\S*\s+owner/.test(document.querySelector("main dl").innerText)`)
+	p.Press("Make owner: ada") // undoes that
+	p.Press("Yes, go on")
+	p.Await(`/ada\S*\s+owner/.test(document.querySelector("main dl").innerText)`)
+	p.Sees("The team reads it.")
+	s.call(t, owner, http.MethodPatch, team, map[string]any{"state": "rejected"}, nil)
+	p.returnOften()
+	p.Sees("The team reads it only once you accept the team.")
+	p.lacks("Make owner: eve")
+	p.Fill("More runs in 24 hours", "3")
+	p.Fill("Reason", "Ill")
+	p.Press("Grant")
+	p.Press("Grant, with these effects")
+	p.Sees("Granted. The team is shown the exception, with the reason, only once you accept the team.")
+}
+
 // TestConsole_MergesWhatAnotherSaved saves a form after another part of its resource has changed. It must be saved at once.
 func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 	t.Parallel()

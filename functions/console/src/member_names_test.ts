@@ -81,7 +81,7 @@ const screensOf: [RegExp, string[]][] = [
   [/page of the run$/, ["run_actions.tsx"]],
   [/under Manage, Teams$/, ["screens/task_desk.tsx", "ui/invitations.tsx"]],
   [/page under your name$/, ["screens/me.tsx"]],
-  [/page Team(, |$)/, ["screens/team.tsx", "ui/invitations.tsx", "ui/changed_terms.tsx"]],
+  [/page Team(, |$)/, ["screens/team.tsx", "ui/invitations.tsx", "ui/make_owner.tsx", "ui/changed_terms.tsx"]],
   [/page Edit$/, ["screens/edit_task.tsx", "ui/delete.tsx"]],
   [/page Webhooks$/, ["screens/webhooks.tsx"]],
   [/in the trash$/, ["screens/trash.tsx"]],

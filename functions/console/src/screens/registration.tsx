@@ -14,6 +14,7 @@ import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { type Editing, Form } from "../ui/form";
 import { TeamInvitations } from "../ui/invitations";
+import { MakeOwner } from "../ui/make_owner";
 import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Busy, Failure, Listed, Loaded, Tag } from "../ui/show";
@@ -58,10 +59,11 @@ const One = ({ of: r, task, ids, changed }: Props) => (
       <dd>
         {peopleOf(r).map(p => (
           <span key={p.id}>
-            <bdi>{personOf({ id: p.id, name: p.name })}</bdi>{" "}
+            <bdi>{personOf({ id: p.id, name: p.name })}</bdi> {p.id === r.userId && <Tag>owner</Tag>}{" "}
             <span class="small quiet">
               <bdi>{p.email}</bdi>
-            </span>
+            </span>{" "}
+            {p.id !== r.userId && r.state !== "rejected" && <MakeOwner of={r} userId={p.id} name={personOf(p)} />}
             <br />
           </span>
         ))}

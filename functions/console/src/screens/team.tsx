@@ -11,6 +11,7 @@ import { Ended } from "../ui/ended";
 import { Exceptions } from "../ui/exceptions";
 import { Form } from "../ui/form";
 import { TeamInvitations } from "../ui/invitations";
+import { MakeOwner } from "../ui/make_owner";
 import { Quotas } from "../ui/quota";
 import { TeamFields } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
@@ -83,7 +84,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
             {!out && <Exceptions task={task} of={r} />}
             <ChangedTerms task={task} of={r} />
             <h3>Members</h3>
-            <Members of={r} me={me!} ids={ids} hand={userId => change({ userId }, "The team has a new owner.")} />
+            <Members of={r} me={me!} ids={ids} />
             {owner && (
               <>
                 <h3>Invitations</h3>
@@ -150,17 +151,7 @@ const wayBack = ({ closedAt }: Pick<Schemas["Registration"], "closedAt">): strin
     ? "Joining the team has closed: there is no way back unless the organizers move a close or give the team a later one."
     : "The way back is another invitation.";
 
-function Members({
-  of: r,
-  me,
-  ids,
-  hand,
-}: {
-  of: Registration;
-  me: Me;
-  ids: { taskId: string; registrationId: string };
-  hand: (userId: string) => Promise<void>;
-}) {
+function Members({ of: r, me, ids }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string } }) {
   const fixed = r.state === "rejected";
   const owner = r.userId === me.id && !fixed;
   const leave = async (userId: string): Promise<void> => {
@@ -180,16 +171,7 @@ function Members({
             <span>
               <bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}
             </span>
-            {owner && id !== me.id && (
-              <Action
-                plain
-                label={`Make owner: ${name}`}
-                ask="Only they and the organizers can undo that. Open invitations to the team end."
-                run={() => hand(id)}
-              >
-                Make owner
-              </Action>
-            )}
+            {owner && id !== me.id && <MakeOwner of={r} userId={id} name={name} />}
             {id !== r.userId && !fixed && (owner || id === me.id) && (
               <Action
                 plain

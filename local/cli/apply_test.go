@@ -35,7 +35,7 @@ func TestApply_OfDefaultsChangesNothing(t *testing.T) {
 	olga.says(done, []string{"unchanged task Birds\n", "changed dataset Songs: idsPublic\n"}, "apply", some)
 	wrong := olga.write("birds.yaml", defaults+"    bilds: false\n")
 	for _, flags := range [][]string{{"--dry-run"}, nil} {
-		olga.says(failed, []string{"datasets[0].bilds"}, append([]string{"apply", wrong}, flags...)...)
+		olga.says(fileRefused, []string{"datasets[0].bilds"}, append([]string{"apply", wrong}, flags...)...)
 	}
 }
 

@@ -371,7 +371,7 @@ func TestApply_TellsTheFaultsOfAllDatasets(t *testing.T) {
 	two := labelsFile + strings.Replace(songs, "Songs", "Calls", 1)
 	file := olga.write("birds.yaml", strings.ReplaceAll(two, ", idField: id, valueField: label", ""))
 	for _, flags := range [][]string{nil, {"--dry-run"}} {
-		olga.says(failed, []string{"There are 4 faults:\n", "datasets[0].runFormat.idField: ", "datasets[0].runFormat.valueField: ",
+		olga.says(fileRefused, []string{"There are 4 faults:\n", "datasets[0].runFormat.idField: ", "datasets[0].runFormat.valueField: ",
 			"datasets[1].runFormat.idField: ", "datasets[1].runFormat.valueField: "}, append([]string{"apply", file}, flags...)...)
 	}
 	olga.says(done, []string{"You see no task here."}, "tasks")

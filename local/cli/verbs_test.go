@@ -108,7 +108,7 @@ func TestVerbs_RunATask(t *testing.T) {
 			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search",
 				"would create dataset Rivers\n  sends " + filepath.Join(olga.folder, "qrels.txt")}, "apply", file, "--dry-run")
 			bad := olga.write("bad.yaml", strings.Replace(taskFile, "measures: [AP]", "measures: [BLEU]", 1))
-			olga.says(failed, []string{`bad.yaml:21: datasets[1].evaluator.measures[0]: measure "BLEU": ` +
+			olga.says(fileRefused, []string{`bad.yaml:21: datasets[1].evaluator.measures[0]: measure "BLEU": ` +
 				`there is no retrieval measure "BLEU", but one of the kind text`},
 				"apply", bad)
 			olga.says(done, []string{"You see no task here."}, "tasks")

@@ -23,7 +23,7 @@ type ExceptionDraft struct {
 	PerDay    int      `json:"perDay,omitempty" minimum:"0" maximum:"1000" doc:"how many runs more the team may have in 24 hours, where there is a limit"`
 	Total     int      `json:"total,omitempty" minimum:"0" maximum:"1000000" doc:"how many runs more the team may have in all, where there is a limit"`
 	RunID     string   `json:"runId,omitempty" maxLength:"26" doc:"a run of the team that no longer counts in the quotas; with datasetId, a run on that dataset"`
-	Reason    string   `json:"reason" minLength:"1" maxLength:"500" doc:"why; the team reads it" example:"The file store was down in the last hour."`
+	Reason    string   `json:"reason" minLength:"1" maxLength:"500" doc:"why; the team reads it unless the organizers reject the team" example:"The file store was down in the last hour."`
 }
 
 // Exception is an exception to the rules of a task that organizers grant to one team.

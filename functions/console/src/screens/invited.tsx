@@ -1,4 +1,5 @@
 // An invitation: its organizer, task or team and the terms, before the reader joins.
+import { flushSync } from "preact/compat";
 import { useState } from "preact/hooks";
 import { patch, post, type Schemas } from "../api";
 import { useOffer } from "../data";
@@ -35,11 +36,11 @@ export default function Invited() {
 }
 
 function Accept({ secret }: { secret: string }) {
-  const [used, setUsed] = useState(false);
+  const [used, setUsed] = useState(false); // A used invitation is not read again with the screen: the server would refuse it.
   const offered = useOffer(used ? null : secret);
   return (
     <Loaded of={offered}>
-      {offer => <Join secret={secret} offer={offer} look={offered.mutate} end={() => setUsed(true)} />}
+      {offer => <Join secret={secret} offer={offer} look={offered.mutate} end={() => flushSync(() => setUsed(true))} />}
     </Loaded>
   );
 }

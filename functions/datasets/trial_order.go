@@ -33,8 +33,8 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		said = problem.Sentence("The preview does not tell how many runs would change places on the leaderboard, since it evaluated only "+
 			"%d of %s.", ended, plural.Count(t.newest, "run"))
 	case ended < t.newest:
-		said = problem.Sentence("Among the %d runs alone that the preview evaluated, %d would change places. It does not tell how they rank "+
-			"beside the others.", ended, moved)
+		said = problem.Sentence("Among the %s alone that the preview evaluated, %d would change places. It does not tell how they rank "+
+			"beside the others.", plural.Count(ended, "run"), moved)
 		best = "The best of those"
 	case moved == 0:
 		return

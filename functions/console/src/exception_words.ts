@@ -48,7 +48,8 @@ export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: st
 
 /**
  * grantableAgain returns what of an exception can be granted again after its withdrawal, beside the other exceptions of the
- * team. It returns undefined if that is nothing: the server refuses what changes nothing.
+ * team. It returns undefined if that is nothing, because the server refuses what changes nothing, and if a later close has
+ * passed, because runs that were in time by it would count as late.
  */
 export function grantableAgain(
   e: Exception,
@@ -60,7 +61,8 @@ export function grantableAgain(
   if (e.datasetId && !datasets.some(d => d.id === e.datasetId)) return undefined;
   const { closesAt, ...more } = givenBy(e, task, datasets);
   const again: Exception = more;
-  if (closesAt && Date.parse(closesAt) > now) {
+  if (closesAt && Date.parse(closesAt) <= now) return undefined;
+  if (closesAt) {
     const beyond = (id: string): boolean =>
       others.every(o => !o.closesAt || (o.datasetId && o.datasetId !== id) || closesBefore(o.closesAt, closesAt));
     if (extended(e, task, datasets).some(beyond)) again.closesAt = closesAt;

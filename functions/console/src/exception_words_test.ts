@@ -54,6 +54,7 @@ test("an exception can be granted again as far as the team gets something by it"
   assert.equal(again({ closesAt, datasetId: "b" }), undefined);
   assert.equal(again({ perDay: 1, datasetId: "deleted" }), undefined);
   assert.equal(again({ closesAt: "2026-03-10T00:00:00Z", datasetId: "a" }), undefined); // is over
+  assert.equal(again({ closesAt: "2026-03-10T00:00:00Z", total: 1, datasetId: "a" }), undefined);
   assert.equal(again({ closesAt }, { closesAt }), undefined);
   assert.equal(again({ closesAt }, { closesAt, datasetId: "a" }), undefined);
   assert.deepEqual(again({ closesAt, total: 1 }, { closesAt, datasetId: "a" }), { total: 1 });

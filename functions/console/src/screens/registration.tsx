@@ -138,7 +138,9 @@ function Exceptions({ task, of: r, ids }: Omit<Props, "changed">) {
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;
   const refundable = (datasetId: unknown): Schemas["Run"][] =>
-    runs.filter(r => counts(r) && (!datasetId || r.datasetId === datasetId));
+    runs.filter(
+      r => counts(r) && (!datasetId || r.datasetId === datasetId) && !all.items?.some(e => e.runId === r.id), // not refunded
+    );
   const choose =
     (f: Editing) =>
     (name: string, datasetId: unknown): void => {

@@ -260,11 +260,11 @@ func (v *value) literalText(parent *value) string {
 	return v.text
 }
 
-// resourcePaths maps members with the id of a resource to the path of that kind of resource.
+// resourcePaths maps members with the id of a resource to the path of that kind of resource. Users are missing: a browser that follows a
+// link sends no token, so it sees no user.
 var resourcePaths = map[string]string{
 	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/",
-	"evaluationId": "/v1/evaluations/",
-	"userId":       "/v1/users/", "related": "/v1/platform/components/",
+	"evaluationId": "/v1/evaluations/", "related": "/v1/platform/components/",
 }
 
 // address returns the address that a member links to; "": none.

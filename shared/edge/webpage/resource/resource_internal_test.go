@@ -26,6 +26,16 @@ func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 	}
 }
 
+// TestAddress_LeadsToNoUser: only a user and administrators see a user, with a token.
+func TestAddress_LeadsToNoUser(t *testing.T) {
+	for name, want := range map[string]string{"userId": "", "runId": "/v1/runs/1"} {
+		v := value{name: name, text: "1", literal: true}
+		if got := v.address(&value{}); got != want {
+			t.Errorf("%s leads to %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestRender_LeadsFromAProblemBackToTheTask renders problems of resources of a task, of a task and of another resource.
 func TestRender_LeadsFromAProblemBackToTheTask(t *testing.T) {
 	const task = "/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -45,6 +46,7 @@ type landingView struct {
 	tasks                           []shownTask
 	more                            bool   // not all tasks are shown
 	example                         string // id of the task in the commands; empty if there is none
+	exampleTerms                    int64  // version of the terms of that task; 0 if it has none
 }
 
 // shownTask is a task on the landing page.
@@ -135,8 +137,12 @@ func (v *landingView) signIn() string {
 }
 
 func (v *landingView) register() string {
+	body := `{"team":"Our team"}`
+	if v.exampleTerms > 0 {
+		body = fmt.Sprintf(`{"team":"Our team","acceptedTerms":%d}`, v.exampleTerms)
+	}
 	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
-curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
+curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json '` + body + `' $TASK/registrations`
 }
 
 // submit is shell commands that submit a run and show its results.
@@ -252,6 +258,9 @@ func (v *landingView) chooseExample() {
 		types := t.Submissions.Types
 		if t.stage.open && (len(types) == 0 || slices.Contains(types, record.UploadType)) {
 			v.example = t.ID
+			if t.Terms != nil {
+				v.exampleTerms = t.Terms.Version
+			}
 			return
 		}
 	}

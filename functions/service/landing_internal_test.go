@@ -157,3 +157,19 @@ func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 		t.Errorf("with a client: %s", got)
 	}
 }
+
+// The command to register accepts the terms of the task in the example.
+func TestRegister_AcceptsTheTermsOfTheExample(t *testing.T) {
+	for version, want := range map[int64]string{0: `'{"team":"Our team"}'`, 3: `'{"team":"Our team","acceptedTerms":3}'`} {
+		task := shownTask{Task: &record.Task{}}
+		task.stage.open = true
+		if version > 0 {
+			task.Terms = &record.Terms{Version: version}
+		}
+		v := landingView{tasks: []shownTask{task}}
+		v.chooseExample()
+		if got := v.register(); !strings.Contains(got, want) {
+			t.Errorf("terms of version %d: %s", version, got)
+		}
+	}
+}

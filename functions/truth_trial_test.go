@@ -288,8 +288,8 @@ func TestTruthTrial_LeavesOutFilesThatUnpackToMore(t *testing.T) {
 	}
 	l.enter("cid", "1,b\n2,a\n")
 	told, _ = l.evaluationEffects("1,b\n2,a\n")
-	const among = "Among the 2 runs alone that the preview evaluated, 2 would change places. It does not tell how they rank beside the " +
-		"others. The best of those would be a run of Team of cid instead of a run of Team of ada."
+	const among = "The preview compared only the 2 runs that it evaluated: 2 of these would change places. How they rank among all runs " +
+		"is unknown. The best of these would be a run of Team of cid instead of a run of Team of ada."
 	if len(told) != 3 || told[2] != among {
 		t.Errorf("%q", told)
 	}

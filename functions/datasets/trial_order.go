@@ -11,8 +11,8 @@ import (
 )
 
 // tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
-// leaderboard's comparison of two versions, it ranks the runs with a value in both. If the trial has not evaluated all completed runs, it
-// says so, because the places beside the others are unknown, even if none of the evaluated runs would change places among themselves.
+// leaderboard's comparison of two versions, it ranks the runs with a value in both. If the trial has not evaluated all completed runs,
+// tellOrder says so: their ranks among all runs are unknown, even if the order of the evaluated runs stays the same.
 func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
 	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
@@ -33,9 +33,9 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		said = problem.Sentence("The preview does not tell how many runs would change places on the leaderboard, since it evaluated only "+
 			"%d of %s.", ended, plural.Count(t.newest, "run"))
 	case ended < t.newest:
-		said = problem.Sentence("Among the %s alone that the preview evaluated, %d would change places. It does not tell how they rank "+
-			"beside the others.", plural.Count(ended, "run"), moved)
-		best = "The best of those"
+		said = problem.Sentence("The preview compared only the %s that it evaluated: %d of these would change places. How they rank among "+
+			"all runs is unknown.", plural.Count(ended, "run"), moved)
+		best = "The best of these"
 	case moved == 0:
 		return
 	default:

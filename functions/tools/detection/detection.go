@@ -38,8 +38,8 @@ type Guess struct {
 // headBytes is the number of bytes of a file that the guess looks at, unless its first line is a longer object of JSON lines.
 const headBytes = 64 << 10
 
-// BytesOfByte is the greatest number of bytes of memory that a guess takes for each byte of the beginning of a file.
-const BytesOfByte = 20
+// MemoryPerByte is the most memory that a guess allocates, in bytes for each byte of the Head of the file.
+const MemoryPerByte = 20
 
 // wordsOfLabel is the largest number of words in a label. Longer values are texts.
 const wordsOfLabel = 4

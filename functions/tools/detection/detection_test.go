@@ -55,7 +55,7 @@ func TestOf_AllocatesLittle(t *testing.T) {
 				t.Error(err)
 			}
 			runtime.ReadMemStats(&after)
-			if of := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); of > detection.BytesOfByte {
+			if of := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); of > detection.MemoryPerByte {
 				t.Errorf("the guess of %s for the kind %q allocates %d bytes for each byte of the file", name, kind, of)
 			}
 		}

@@ -58,8 +58,8 @@ func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
 	return Guess{Kind: measure.Spans, Format: format, Because: "The first line is a JSON object with a list of spans"}, true
 }
 
-// isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects or arrays
-// is accepted. Otherwise the first element must look like a span.
+// isSpanList reports whether a JSON value is a list of spans, by its first element. If the evaluator is known to be one of spans, the list
+// may be empty or begin with any object or array. Otherwise the first element must look like a span.
 func isSpanList(value []byte, known bool) bool {
 	if !bytes.HasPrefix(value, []byte("[")) || !json.Valid(value) {
 		return false

@@ -99,7 +99,7 @@ func (resolver *Resolver) Guess(ctx context.Context, file scoring.File, do func(
 		Caller: resolver.call.PoolCaller(),
 		Memory: func(context.Context) (int64, error) {
 			head, err := detection.Head(file)
-			return detection.BytesOfByte * int64(len(head)), err
+			return detection.MemoryPerByte * int64(len(head)), err
 		},
 		Do: func(context.Context) error { return do() },
 	})

@@ -95,30 +95,27 @@ func (adm *admission) admit(c *api.Call, d *record.SubmissionDraft) error {
 }
 
 // checkWindows requires that the window of each dataset is open to the team. The refusal names all datasets whose window is not, because
-// the team can submit to the others.
+// the team can submit to the others. Datasets with equal windows share a sentence.
 func (adm *admission) checkWindows(now time.Time) error {
-	var closed []record.Window
-	var names [][]string // parallel to closed
+	var windows []record.ActionWindow
+	var names [][]string // of the datasets, by the index of their window
 	for _, set := range adm.datasets {
 		if set == nil || set.TaskID != adm.task.ID {
 			continue // checkDatasets refuses the missing dataset.
 		}
 		opens, closes := adm.allowance.Window(adm.task, set)
-		if record.ReasonClosed(opens, closes, now) == "" {
-			continue
-		}
-		i := slices.IndexFunc(closed, func(w record.Window) bool { return same(w.Opens, opens) && same(w.Closes, closes) })
+		i := slices.IndexFunc(windows, func(w record.ActionWindow) bool { return same(w.Opens, opens) && same(w.Closes, closes) })
 		if i < 0 {
-			i = len(closed)
-			closed = append(closed, record.Window{Opens: opens, Closes: closes})
+			i = len(windows)
+			windows = append(windows, record.ActionWindow{Opens: opens, Closes: closes})
 			names = append(names, nil)
 		}
 		names[i] = append(names[i], strconv.Quote(set.Name))
 	}
 	for i, of := range names {
-		closed[i].Of = "Submission to the " + plural.Verb(len(of), "dataset", "datasets") + " " + lists.And(of)
+		windows[i].Action = "Submission to the " + plural.Verb(len(of), "dataset", "datasets") + " " + lists.And(of)
 	}
-	return record.CheckWindows(now, closed...)
+	return record.CheckWindows(now, windows...)
 }
 
 // same reports whether two instants are equal. They can be nil.

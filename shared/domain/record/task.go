@@ -170,17 +170,17 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 // CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
-	return CheckWindows(now, Window{what, opens, closes})
+	return CheckWindows(now, ActionWindow{what, opens, closes})
 }
 
-// Window is the time in which an action is possible. Of names the action like CheckWindow. Opens and Closes can be nil.
-type Window struct {
-	Of            string
+// ActionWindow is the time in which an action is possible. Opens and Closes can be nil.
+type ActionWindow struct {
+	Action        string // for a sentence: "Registration", "Submission"
 	Opens, Closes *Instant
 }
 
-// CheckWindows returns a problem that names each window in which now is not. It returns nil if there is none.
-func CheckWindows(now time.Time, all ...Window) error {
+// CheckWindows returns a problem that says when each window opens or closed that is not open now. It returns nil if all are open.
+func CheckWindows(now time.Time, all ...ActionWindow) error {
 	var said, advice problem.Text
 	advise := map[ClosedReason]problem.Text{
 		ClosedLate:   problem.Sentence(" Ask the organizers of the task if you need more time."),
@@ -196,7 +196,7 @@ func CheckWindows(now time.Time, all ...Window) error {
 		}
 		said.Append(w.closed(reason))
 		advice.Append(advise[reason])
-		delete(advise, reason) // An advice is said once.
+		delete(advise, reason) // so that it is given once
 	}
 	if said.Detail == "" {
 		return nil
@@ -204,15 +204,15 @@ func CheckWindows(now time.Time, all ...Window) error {
 	return problem.OutsideWindow.New("%s%s", said, advice)
 }
 
-// closed says that the window is not open for the reason, which ReasonClosed returned.
-func (w Window) closed(reason ClosedReason) problem.Text {
+// closed says when the window opens or closed. reason is its ReasonClosed.
+func (w ActionWindow) closed(reason ClosedReason) problem.Text {
 	switch reason {
 	case ClosedEarly:
-		return problem.Sentence("%s opens at %s.", w.Of, w.Opens)
+		return problem.Sentence("%s opens at %s.", w.Action, w.Opens)
 	case ClosedLate:
-		return problem.Sentence("%s closed at %s.", w.Of, w.Closes)
+		return problem.Sentence("%s closed at %s.", w.Action, w.Closes)
 	default:
-		return problem.Sentence("%s never opens: it closes at %s and would open at %s.", w.Of, w.Closes, w.Opens)
+		return problem.Sentence("%s never opens: it closes at %s and would open at %s.", w.Action, w.Closes, w.Opens)
 	}
 }
 

@@ -110,7 +110,7 @@ func stageOf(t *record.Task, datasets []record.DatasetSubmissions, now time.Time
 // registers reports whether teams can register for the task.
 func registers(t *record.Task, now time.Time) bool {
 	r := t.Registration
-	return r.Mode != record.Closed && record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) == nil
+	return r.Mode != record.Closed && record.ReasonClosed(r.OpensAt, r.ClosesAt, now) == ""
 }
 
 // changesOf returns the instants from which stageOf finds the stage of a task. Some are nil.

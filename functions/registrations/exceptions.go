@@ -161,18 +161,13 @@ func (of rules) check(a *record.Allowance, d record.ExceptionDraft, now time.Tim
 
 // firstClose returns the first close, for the team with the allowance, of the windows that an exception extends. It returns nil if none
 // closes. The window of a task without datasets says until when users join the team.
-func (of rules) firstClose(a *record.Allowance, datasetID string) (first *record.Instant) {
+func (of rules) firstClose(a *record.Allowance, datasetID string) *record.Instant {
 	extended := of.sets
 	if datasetID == "" && len(of.sets) == 0 {
 		extended = []*record.DatasetItem{new(record.DatasetItem)}
 	}
-	for _, d := range extended {
-		_, closes := a.Window(of.task, d)
-		if closes != nil && (first == nil || closes.Before(first.Time)) {
-			first = closes
-		}
-	}
-	return first
+	_, closes := a.FirstClose(of.task, extended)
+	return closes
 }
 
 // extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it. A preview says for each

@@ -34,7 +34,9 @@ func export(c *call, task object) {
 	lacking := 0
 	is := contents{TaskID: task.id()}
 	for _, p := range parts {
-		is.Files = append(is.Files, p.name+".jsonl", p.name+".csv")
+		for _, extension := range listExtensions {
+			is.Files = append(is.Files, p.name+extension)
+		}
 		if p.name == runsList && c.yes("files") {
 			files, lacking = c.exportedFiles(p.resources)
 		}
@@ -85,6 +87,13 @@ func export(c *call, task object) {
 }
 
 const runsList = "runs"
+
+// listNames are the names of the lists that export saves, each with the listExtensions.
+var (
+	listNames = []string{"task", "datasets", "announcements", "submissions", runsList, "evaluations", "registrations", "reviews"}
+
+	listExtensions = []string{".jsonl", ".csv"}
+)
 
 // exportedLists reads the lists of a task that the caller may read.
 func (c *call) exportedLists(task object) []exported {

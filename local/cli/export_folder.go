@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
-	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/storage/durable"
 )
@@ -25,6 +24,15 @@ const contentsFile = "export.json"
 type contents struct {
 	TaskID string   `json:"taskId"`
 	Files  []string `json:"files"` // paths in the folder, with slashes
+}
+
+// set returns the files as a set.
+func (is contents) set() map[string]bool {
+	all := make(map[string]bool, len(is.Files))
+	for _, name := range is.Files {
+		all[name] = true
+	}
+	return all
 }
 
 // exportedFile is a file of a run that the caller may read.
@@ -55,11 +63,27 @@ func (c *call) exportedFiles(runs []object) (all []exportedFile, lacking int) {
 	return all, lacking
 }
 
-// folderOf returns the folder for the files of a run.
-func folderOf(run object) string { return path.Join("files", run.text("datasetId"), run.id()) }
+// filesFolder is the folder in an exported folder that holds the files of runs.
+const filesFolder = "files"
+
+// folderOf returns the folder for the files of a run. The ids of a broken server cannot lead to other files in the exported folder.
+func folderOf(run object) string {
+	return path.Join(filesFolder, fileName(run.text("datasetId"), "dataset"), fileName(run.id(), "run"))
+}
+
+// isExported reports whether export writes files with this name. Anybody can have written the contents of a folder that came from elsewhere.
+func isExported(name string) bool {
+	parts := strings.Split(name, "/")
+	if len(parts) == 1 {
+		list, extension, _ := strings.Cut(name, ".")
+		return slices.Contains(listNames, list) && slices.Contains(listExtensions, "."+extension)
+	}
+	return len(parts) == 4 && parts[0] == filesFolder && !slices.ContainsFunc(parts, func(part string) bool { return fileName(part, "") != part })
+}
 
 // prepare makes the folder of an export ready for its files. It removes the files that an earlier export of the task wrote and this one
-// does not, such as lists that the caller may not see now and files of deleted runs. It refuses the folder of another task.
+// does not, such as lists that the caller may not see now and files of deleted runs. It refuses the folder of another task, and removes
+// nothing that no export writes.
 func (c *call) prepare(root *os.Root, is contents) {
 	if c.err != nil {
 		return
@@ -77,8 +101,9 @@ func (c *call) prepare(root *os.Root, is contents) {
 		c.fail(&refusal{failed, fmt.Sprintf("The folder %s has an export of another task.", root.Name()), "--output with another folder"})
 	}
 	var removed []string
-	for _, name := range lists.Without(was.Files, is.Files...) {
-		if c.err == nil {
+	written := is.set()
+	for _, name := range was.Files {
+		if c.err == nil && !written[name] && isExported(name) {
 			gone, err := removeExported(root, name)
 			c.fail(err)
 			if gone {
@@ -116,14 +141,15 @@ func removeExported(root *os.Root, name string) (existed bool, err error) {
 // tellOthers names the files in the folder that no export wrote.
 func (c *call) tellOthers(root *os.Root, is contents) {
 	var others []string
+	written := is.set()
 	c.fail(fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case name == "." || name == contentsFile || slices.Contains(is.Files, name):
+		case name == "." || name == contentsFile || written[name]:
 		case !e.IsDir():
 			others = append(others, name)
-		case name != "files" && !strings.HasPrefix(name, "files/"):
+		case name != filesFolder && !strings.HasPrefix(name, filesFolder+"/"):
 			others = append(others, name+"/")
 			return fs.SkipDir
 		}

@@ -83,6 +83,11 @@ func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
 		t.Errorf("of a new folder is said:\n%s", got)
 	}
 	first := holds()
+	for _, name := range first {
+		if name != contentsFile && !isExported(name) {
+			t.Errorf("export writes %s, and does not know it", name)
+		}
+	}
 	for _, r := range runs {
 		if !slices.Contains(first, fileOf(r)) {
 			t.Fatalf("%s is missing in %v", fileOf(r), first)

@@ -55,7 +55,7 @@ func fetchedName(f sent, i int) string { return fileName(f.Name, strconv.Itoa(i)
 
 // fileName returns a safe file name for a name that somebody else chose, without separators, leading dots, and special characters of shells
 // and file systems. A changed name begins with a checksum of the original, so that different names stay different. For names of devices it
-// returns otherwise.
+// returns otherwise. A name that fileName returned stays unchanged.
 func fileName(name, otherwise string) string {
 	clean := strings.TrimLeft(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._- ", r) {
@@ -66,7 +66,7 @@ func fileName(name, otherwise string) string {
 	if clean != name || clean == "" || len(clean) > 150 {
 		clean = strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(name))), 16) + "-" + clean
 	}
-	clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], "")
+	clean = strings.TrimSpace(strings.ToValidUTF8(clean[:min(len(clean), 150)], ""))
 	if !filepath.IsLocal(clean) { // for example NUL on Windows
 		return otherwise
 	}

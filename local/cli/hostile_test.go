@@ -140,9 +140,59 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.says(failed, []string{"escapes"}, "download", someTask, "-o", folder, "--server", url)
-		p.says(failed, []string{"escapes"}, "export", someTask, "-o", folder, "--server", url)
+		p.says(done, []string{"1 file of runs"}, "export", someTask, "-o", folder, "--server", url)
 		if found, err := os.ReadDir(elsewhere); err != nil || len(found) > 0 {
 			t.Errorf("%s: outside of the folder there is %v, %v", name, found, err)
+		}
+	}
+}
+
+// TestExport_ChangesOnlyItsOwnFiles exports into a folder with other files. The server gives ids that lead to them, and the contents of an
+// earlier export name them.
+func TestExport_ChangesOnlyItsOwnFiles(t *testing.T) {
+	digest := sha256.Sum256([]byte("mine"))
+	file := `"name":"config","size":4,"sha256":"` + hex.EncodeToString(digest[:]) + `","url":"http://HOST/file"`
+	answers := map[string]string{"/v1/tasks/" + someTask: `{"id":"` + someTask + `","name":"Lakes"}`, "/file": "mine",
+		"/v1/datasets": `{"data":[]}`, "/v1/runs/.git": `{"files":[{` + file + `}]}`,
+		"/v1/runs": `{"data":[{"id":".git","datasetId":"..","files":[{` + file + `}]}]}`}
+	for _, list := range []string{"submissions", "evaluations", "announcements"} {
+		answers["/v1/tasks/"+someTask+"/"+list] = `{"data":[]}`
+	}
+	url, _ := answering(t, answers)
+	p := local(t)
+	folder := filepath.Join(p.folder, "saved")
+	others := []string{".git/config", "paper.tex", "runs.tex", "data.csv", "files/paper.tex", "files/a/b/c/paper.tex"}
+	var named []string
+	for _, name := range others {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("Own."), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		named = append(named, name, "files/a/../../"+name, "./"+name)
+	}
+	contents, err := json.Marshal(map[string]any{"taskId": someTask, "files": named})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "export.json"), contents, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // The second export reads the contents that the first one wrote.
+		p.says(done, []string{"1 file of runs", "Also in " + folder}, "export", someTask, "-o", folder, "--server", url)
+		for _, name := range others {
+			if got, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name))); string(got) != "Own." {
+				t.Errorf("%s has %q, %v", name, got, err)
+			}
+		}
+	}
+}
+
+// TestIsExported_KnowsTheNamesOfFiles checks that export recognizes the names of its own files, whatever their owners called them.
+func TestIsExported_KnowsTheNamesOfFiles(t *testing.T) {
+	for _, name := range []string{"run.txt", "..", ".x", "a b", " a ", "a/b", "\xff", "é.txt", "NUL", strings.Repeat("é", 200),
+		strings.Repeat("a", 140) + " " + strings.Repeat(" b", 40), strings.Repeat("a", 150) + " b"} {
+		if saved := "files/d/r/" + fileName(name, "0"); !isExported(saved) {
+			t.Errorf("%q is saved as %q, which export does not know", name, saved)
 		}
 	}
 }

@@ -94,8 +94,7 @@ func (c *Call) write(a answer) error {
 		c.w.Header().Set("Location", a.location)
 	}
 	tag := knownTag{etag: a.etag, long: a.long()}
-	if c.inputs != nil {
-		tag.keepHeaders(c.w.Header())
+	if c.inputs != nil && tag.keepHeaders(c.w.Header()) {
 		c.server.tags.Add(*c.inputs, tag)
 	}
 	if done, err := c.checkReadPreconditions(tag.under(c.state.codings)...); done || err != nil {

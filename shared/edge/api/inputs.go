@@ -70,8 +70,12 @@ func (in *Inputs) digest() (sum inputsDigest) {
 	return sum
 }
 
-// maxTags is the number of tags that a server remembers. Each takes up to 700 bytes.
-const maxTags = 4096
+// The bounds of the tags that a server remembers. Each takes up to 900 bytes.
+const (
+	maxTags = 4096
+	// maxKeptHeaders is the greatest length of the kept headers of a tag. Link has the query of the request, which can be much longer.
+	maxKeptHeaders = 600
+)
 
 // tags remembers the entity tags of answers. It is safe for concurrent use.
 type tags = lru.Cache[inputsDigest, knownTag]
@@ -87,11 +91,14 @@ type knownTag struct {
 // remain the same when another page follows it.
 var keptHeaders = [...]string{"Link", "Content-Security-Policy", "Referrer-Policy"}
 
-// keepHeaders copies the keptHeaders from h.
-func (t *knownTag) keepHeaders(h http.Header) {
+// keepHeaders copies the keptHeaders from h. It reports whether they are short enough for the tag to be remembered.
+func (t *knownTag) keepHeaders(h http.Header) (short bool) {
+	length := 0
 	for i, name := range keptHeaders {
 		t.headers[i] = h.Get(name)
+		length += len(t.headers[i])
 	}
+	return length <= maxKeptHeaders
 }
 
 // setHeaders sets the keptHeaders in h. It removes those that the answer does not have.
@@ -110,7 +117,7 @@ func newTags() *tags {
 }
 
 // Unchanged evaluates the preconditions of a GET if the server remembers the tag of the answer to the inputs. It reports done if it
-// answered 304. Otherwise the handler renders the answer, whose tag the server then remembers.
+// answered 304. Otherwise the handler renders the answer, whose tag the server then remembers like after Remember.
 func (c *Call) Unchanged(in *Inputs) (done bool, err error) {
 	c.Remember(in)
 	known, found := c.server.tags.Get(*c.inputs)
@@ -125,7 +132,8 @@ func (c *Call) Unchanged(in *Inputs) (done bool, err error) {
 	return c.answered, err
 }
 
-// Remember makes the server remember the tag of the answer that the handler writes next. The answer must depend on nothing but the inputs.
+// Remember makes the server remember the tag of the answer that the handler writes next, unless the answer has long headers. The answer must
+// depend on nothing but the inputs.
 func (c *Call) Remember(in *Inputs) { c.inputs = new(in.digest()) }
 
 // Conditional reports whether the request has preconditions on entity tags.

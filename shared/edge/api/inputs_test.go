@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +147,32 @@ func TestUnchanged_ForgottenTagIsRenderedAgain(t *testing.T) {
 			t.Errorf("status %d after %d renderings, want %d", a.Status, s.rendered, rendered)
 		}
 	}
+}
+
+// TestUnchanged_RemembersNoLongQueries asks for pages by long queries, which their links repeat, and measures the memory of their tags.
+func TestUnchanged_RemembersNoLongQueries(t *testing.T) {
+	s := remember(t, 1)
+	server := api.New(s.Env, s.operations)
+	long := "&fields=" + strings.Repeat("name,", 1500) + "text"
+	const pages = 500
+	before := inUse()
+	for i := range pages {
+		a := exchange(t, server, "alice", http.MethodGet, fmt.Sprint("/v1/remembered?sort=name&offset=", i, long), nil)
+		if a.Status != http.StatusOK || len(a.Header.Get("Link")) < 7000 {
+			t.Fatalf("%d with a link of %d bytes", a.Status, len(a.Header.Get("Link")))
+		}
+	}
+	if took := (inUse() - before) / pages; took > 900 {
+		t.Errorf("the server keeps %d bytes for each page", took)
+	}
+	runtime.KeepAlive(server)
+}
+
+// inUse returns the memory in use, in bytes.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC() // what pools and finalizers held
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -175,9 +175,8 @@ func (out *SignificanceOutput) verdict(undistinguished int) string {
 	return fmt.Sprintf(" (%s, %s, %s below %v).%s", testNames[out.Test], correctionNames[out.Correction], p, significanceLevel, more)
 }
 
-// advice says how another comparison can reach a lowestP below significanceLevel. Fewer runs have fewer pairs to correct for, which helps
-// only if lowestOfPair is below the level. A test that tries all combinations of signs needs more topics. A test that draws samples needs
-// more samples.
+// advice says how to reach a lowestP below significanceLevel. Fewer runs have fewer pairs to correct for, which helps if lowestOfPair is
+// below the level. A test that tries all combinations of signs needs more topics, and a test that draws samples needs more samples.
 func (out *SignificanceOutput) advice() string {
 	way := "with more rounds"
 	if out.Test == byRandomization && out.Topics <= significance.ExactRandomization {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 )
 
@@ -141,19 +142,10 @@ func (g *group) lines() string {
 		spans = []span{{g.first.Line, g.first.Line}}
 	}
 	if more := g.count - size(spans); more == 0 {
-		return and(texts(spans))
+		return lists.And(texts(spans))
 	}
 	spans = spans[:min(len(spans), maxSpans-1)]
 	return fmt.Sprintf("%s and %d more up to %d", strings.Join(texts(spans), ", "), g.count-size(spans), g.last)
-}
-
-// and joins texts: "3, 7 and 9".
-func and(list []string) string {
-	n := len(list) - 1
-	if n == 0 {
-		return list[0]
-	}
-	return strings.Join(list[:n], ", ") + " and " + list[n]
 }
 
 func size(spans []span) (lines int) {

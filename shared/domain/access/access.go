@@ -5,7 +5,8 @@ package access
 
 import (
 	"slices"
-	"strings"
+
+	"assay/shared/language/lists"
 )
 
 // Role is a set of relations that a caller can have to a resource.
@@ -224,7 +225,7 @@ func Refusals(may Role, widest Scope) (refusals []Decision) {
 	return refusals
 }
 
-// String returns who has the roles, as in "Only workers and administrators can do this."
+// String names the people who have one of the roles, for a sentence: "workers and administrators".
 func (r Role) String() string {
 	var names []string
 	for _, n := range []struct {
@@ -243,5 +244,5 @@ func (r Role) String() string {
 	if len(names) == 0 {
 		return "nobody"
 	}
-	return strings.Join(names, " and ")
+	return lists.And(names)
 }

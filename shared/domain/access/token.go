@@ -93,13 +93,13 @@ func (c Caller) Changing() Caller {
 	return c
 }
 
-// granted holds the roles that a token conveys for a change only if it has the scope.
+// granted holds the roles that each scope conveys for changes. A token without the scope conveys them only for reading.
 var granted = map[TokenScope]Role{
 	ScopeSubmit:   Owner | Registrant | Applicant,
 	ScopeOrganize: Organizer | OrganizerOwner,
 }
 
-// ScopesFor returns the scopes of which each makes a token convey one of the roles for a change.
+// ScopesFor returns the scopes that convey at least one of the roles for a change.
 func ScopesFor(roles Role) (scopes TokenScope) {
 	for scope, conveyed := range granted {
 		if roles&conveyed != 0 {

@@ -95,8 +95,8 @@ func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 	p.Sees("New dataset")
 }
 
-// TestConsole_GrantsNoEmptyException sends an exception without a grant. The form must ask for a grant, and distinguish runs of the same
-// title.
+// TestConsole_GrantsNoEmptyException sends an exception without a grant. The form must ask for a grant, distinguish runs of the same
+// title, and not offer a run that another exception refunds.
 func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -115,11 +115,17 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
 	p.Sees("Choose what the team gets: a later close, more runs, or a run that does not count in the quota.")
-	p.Await(`[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length === 2`)
+	const offered = `[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length`
+	p.Await(offered + " === 2")
 	p.Fill("More runs in all", "2")
 	p.Press("Grant")
 	p.Press("Grant, with these effects")
 	p.Sees("Granted: 2 runs more in all, over all datasets together.")
+	var runs struct{ Data []struct{ ID string } }
+	s.get(t, ada, "/v1/runs?filter[taskId]="+strings.TrimPrefix(task, "/v1/tasks/"), &runs)
+	s.post(t, owner, team+"/exceptions", map[string]any{"reason": "Broken server", "runId": runs.Data[0].ID})
+	p.returnOften()
+	p.Await(offered + " === 1")
 	p.Visit("/desk")
 	p.Sees("Lakes, Ponds,")
 	p.Sees("Lakes, Waters,")

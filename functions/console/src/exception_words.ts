@@ -71,6 +71,22 @@ export function grantableAgain(
 }
 
 /**
+ * refundable returns the runs that count in the quota of a team, on the dataset if there is one. exceptions are those of the
+ * team, which may have refunded runs already.
+ */
+export const refundable = <R extends Pick<Schemas["Run"], "id" | "state" | "datasetId">>(
+  runs: R[],
+  exceptions: Exception[],
+  datasetId?: unknown,
+): R[] =>
+  runs.filter(
+    r =>
+      !["failed", "cancelled"].includes(r.state) &&
+      (!datasetId || r.datasetId === datasetId) &&
+      !exceptions.some(e => e.runId === r.id),
+  );
+
+/**
  * extended returns the ids of the datasets that others can submit to no longer at the close of an exception. The id of a
  * task without datasets is empty: its close says until when users join the team.
  */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantableAgain, grantsOf, whenShown } from "./exception_words";
+import { grantableAgain, grantsOf, refundable, whenShown } from "./exception_words";
 
 const task = { submissions: { closesAt: "2026-03-01T00:00:00Z", total: 5 } };
 const datasets = [
@@ -59,4 +59,17 @@ test("an exception can be granted again as far as the team gets something by it"
   assert.equal(again({ closesAt }, { closesAt, datasetId: "a" }), undefined);
   assert.deepEqual(again({ closesAt, total: 1 }, { closesAt, datasetId: "a" }), { total: 1 });
   assert.deepEqual(again({ closesAt }, { closesAt, datasetId: "b" }, { perDay: 1 }), { closesAt });
+});
+
+test("an exception refunds a run that counts in the quota, and only once", () => {
+  const runs = [
+    { id: "1", state: "completed", datasetId: "a" },
+    { id: "2", state: "queued", datasetId: "b" },
+    { id: "3", state: "failed", datasetId: "a" },
+    { id: "4", state: "cancelled", datasetId: "a" },
+  ] as const;
+  const ids = (exceptions: object[], datasetId?: string) => refundable([...runs], exceptions, datasetId).map(r => r.id);
+  assert.deepEqual(ids([{ perDay: 1 }]), ["1", "2"]);
+  assert.deepEqual(ids([], "a"), ["1"]);
+  assert.deepEqual(ids([{ runId: "1" }]), ["2"]);
 });

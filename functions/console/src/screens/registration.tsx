@@ -2,7 +2,7 @@
 
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
-import { grantableAgain, whenShown } from "../exception_words";
+import { grantableAgain, refundable, whenShown } from "../exception_words";
 import { personOf } from "../known_names";
 import { allOver } from "../quota_words";
 import type { Screen } from "../route";
@@ -37,9 +37,6 @@ export default function Registration({ params }: Screen) {
     </TaskFrame>
   );
 }
-
-/** counts reports whether a run counts in the quota of its team. */
-const counts = (r: Schemas["Run"]): boolean => !["failed", "cancelled"].includes(r.state);
 
 type Props = {
   of: Schemas["Registration"];
@@ -137,15 +134,12 @@ function Exceptions({ task, of: r, ids }: Omit<Props, "changed">) {
   if (!datasets) return sets.error ? <Failure of={sets.error} retry={sets.reload} /> : <Busy />;
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;
-  const refundable = (datasetId: unknown): Schemas["Run"][] =>
-    runs.filter(
-      r => counts(r) && (!datasetId || r.datasetId === datasetId) && !all.items?.some(e => e.runId === r.id), // not refunded
-    );
+  const choices = (datasetId: unknown): Schemas["Run"][] => refundable(runs, all.items ?? [], datasetId);
   const choose =
     (f: Editing) =>
     (name: string, datasetId: unknown): void => {
       f.set(name, datasetId);
-      if (!refundable(datasetId).some(r => r.id === f.values.runId)) f.set("runId", undefined);
+      if (!choices(datasetId).some(r => r.id === f.values.runId)) f.set("runId", undefined);
     };
   const grantable = (v: Values): Values => {
     if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
@@ -198,7 +192,7 @@ function Exceptions({ task, of: r, ids }: Omit<Props, "changed">) {
               f={f}
               name="runId"
               label="A run that does not count in the quota"
-              options={{ "": "None", ...Object.fromEntries(refundable(f.values.datasetId).map(r => [r.id, said(r)])) }}
+              options={{ "": "None", ...Object.fromEntries(choices(f.values.datasetId).map(r => [r.id, said(r)])) }}
             />
             <Text f={f} name="reason" label="Reason" required max={500} hint={shown.reason} />
           </>

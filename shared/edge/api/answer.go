@@ -203,8 +203,8 @@ func escapeFormula(cell string) string {
 // vary lists the request headers that answers depend on.
 const vary = "Origin, Authorization, Accept, Accept-Encoding"
 
-// KeepUntil says that the answer, which is true at now, becomes false at the instants after now: no cache keeps it longer than until the
-// first of these. The caller has computed the answer at now, since when one of them can have passed.
+// KeepUntil makes caches keep the answer no longer than until the first of the instants after now, because the answer changes then. now is
+// the time at which the caller computed the answer, so that an instant which has passed since also counts.
 func (c *Call) KeepUntil(now time.Time, instants ...*record.Instant) {
 	for _, at := range instants {
 		if at != nil && at.After(now) && (c.keepUntil == nil || at.Before(c.keepUntil.Time)) {

@@ -197,8 +197,8 @@ func (c *Call) EffectsOfReleases(ctx context.Context, sets []*record.DatasetItem
 	return nil
 }
 
-// maxCounted bounds the records of one effect that a preview counts, and maxRead the records that it reads to count those of all effects.
-// countedAtOnce is the number of records that it reads at once.
+// maxCounted is the most records that a preview counts for one effect. maxRead is the most that it reads to count for all effects, and
+// countedAtOnce how many it reads at once.
 const (
 	maxCounted    = 2000
 	maxRead       = 20_000

@@ -11,11 +11,11 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Inputs is a digest of everything that the body of an answer depends on. A server remembers the entity tags of the answers that it sent
-// last, by their Inputs, so that it answers 304 without rendering the body again.
+// Inputs is a digest of everything that the body of an answer depends on. A server remembers the entity tags of its latest
+// answers by their Inputs. It can then answer 304 without rendering the body again.
 //
-// Inputs stay in the process. The tag is a digest of the body, because a tag of the Inputs would tell callers about changes that they do
-// not see. The inputs of WriteComputed tell nothing, so its tags are made from them.
+// Inputs never leave the process. The entity tag is a digest of the body, because a tag made from Inputs would also change with data that
+// the caller does not see. The inputs of WriteComputed reveal nothing, so it makes its tags from them.
 type Inputs struct {
 	hash hash.Hash
 	rest []byte // not yet in hash
@@ -80,15 +80,15 @@ const (
 // tags remembers the entity tags of answers. It is safe for concurrent use.
 type tags = lru.Cache[inputsDigest, knownTag]
 
-// knownTag is the entity tag of an answer without a coding, and whether the answer is a long text.
+// knownTag is what a server remembers of an answer.
 type knownTag struct {
-	etag    string
-	long    bool
+	etag    string                   // entity tag without a coding
+	long    bool                     // the answer is a long text
 	headers [len(keptHeaders)]string // values of keptHeaders
 }
 
-// keptHeaders are the headers of an answer, besides those of every answer, that a 304 repeats. Caches then update theirs: a page of CSV can
-// remain the same when another page follows it.
+// keptHeaders are the headers of an answer that its 304 repeats, besides those of every answer. Caches update their headers from a 304: a
+// page of CSV stays the same when another page follows it, but its Link changes.
 var keptHeaders = [...]string{"Link", "Content-Security-Policy", "Referrer-Policy"}
 
 // keepHeaders copies the keptHeaders from h. It reports whether they are short enough for the tag to be remembered.
@@ -143,7 +143,7 @@ func (c *Call) Conditional() bool {
 	return match || noneMatch
 }
 
-// under returns the entity tags that the answer has under the codings, the likely one first.
+// under returns the entity tags that the answer can have for a caller who accepts the codings, the likelier tag first.
 func (t knownTag) under(accepted codings) []string {
 	if accepted.codes(t.long) {
 		return accepted.tags(t.etag)

@@ -200,7 +200,7 @@ func (p *preview) addEffect(ctx context.Context, written any, stored store.Item)
 	return nil
 }
 
-// isLimited reports whether the task has a quota, or one of the datasets of whose runs the allowances count different numbers.
+// isLimited reports whether a quota limits the runs that only one of the allowances counts: a quota of the task, or of their dataset.
 func (p *preview) isLimited(ctx context.Context, was, is *record.Allowance) (bool, error) {
 	t, err := records.Get[record.TaskItem](ctx, p, store.Strong, record.TaskKey(is.TaskID))
 	if err != nil || t != nil && t.Submissions.LimitsRuns() {

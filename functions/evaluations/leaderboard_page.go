@@ -52,14 +52,11 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		v.best = true
 	}
 	v.count = v.best
-	sources := records.Of(record.KindTask, t.ID, record.KindDataset)
-	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
-		v.datasets = append(v.datasets, d)
-		return nil
-	})
-	if err != nil {
+	var err error
+	if v.datasets, err = records.Datasets(ctx, c.Store, t.ID); err != nil {
 		return err
 	}
+	slices.Reverse(v.datasets) // the newest first, like the list of datasets
 	if len(c.Page.Values(byDataset.Name)) > 0 {
 		v.dataset = t.dataset
 	} else if len(v.datasets) > 0 {
@@ -110,7 +107,7 @@ func (v *boardView) inputs(c *api.Call, t taskItem) *api.Inputs {
 }
 
 // readEntries reads the requested page of the leaderboard, or why the whole board is empty. It reports done if it answered 304, because the
-// caller already has the page. The other inputs of the page are given.
+// caller already has the page. in holds the other inputs of the page.
 func (v *boardView) readEntries(ctx context.Context, c *api.Call, in *api.Inputs) (done bool, err error) {
 	if c.Page.PastEnd() {
 		return false, nil

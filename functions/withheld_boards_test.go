@@ -17,8 +17,8 @@ import (
 )
 
 // TestTags_OfBoardsIdentifyTheirBytes asks for leaderboards of the model with and without what is withheld, as each caller. All callers use
-// one server, which remembers the tags of all answers. Equal tags at one address mean equal bytes, withheld data changes no tag, and
-// callers who have the tags of all earlier answers get 304 only if the tag of their own answer is among them.
+// one server, which remembers the tags of all answers. Equal tags at one address mean equal bytes, and withheld data changes no tag.
+// A request with the tags of all earlier answers in If-None-Match is answered 304 only if the full answer has one of these tags.
 func TestTags_OfBoardsIdentifyTheirBytes(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
@@ -31,7 +31,7 @@ func TestTags_OfBoardsIdentifyTheirBytes(t *testing.T) {
 	}
 }
 
-// heldBoards asks for the leaderboards of one model, and returns the number of answers 304.
+// heldBoards asks for the leaderboards of one model, and returns the number of 304 answers.
 func heldBoards(t *testing.T, s *servertest.Server, m *model) (held int) {
 	t.Helper()
 	m.putObjects(t, s)

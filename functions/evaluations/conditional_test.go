@@ -89,8 +89,9 @@ func (f *changes) change(rt *rapid.T) {
 	f.builder.Replace(changed)
 }
 
-// TestConditional_EqualsRendering compares a server that answers 304 early with servers that have sent no answer before, and so render each
-// answer. Records and time change in between. Callers have the tags of all earlier answers, also of those to others.
+// TestConditional_EqualsRendering compares a server that answers 304 early with servers that render each answer, because they have sent
+// none before. Records and time change in between. Requests have the tags of all earlier answers in If-None-Match, also of answers to
+// others.
 func TestConditional_EqualsRendering(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
 	var now time.Time

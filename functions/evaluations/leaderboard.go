@@ -85,8 +85,8 @@ func (r *boardReader) page(ctx context.Context) (p shownPage, err error) {
 	return p, err
 }
 
-// pageUnchanged answers 304 if the caller already has the answer, which depends on the inputs and on the page. An answer without entries is
-// not remembered, because it can have no tag, and says why it is empty.
+// pageUnchanged answers 304 if the caller already has the answer, which depends on the inputs and on the page. It does nothing for a page
+// without entries: a list answers 204 without a tag, and a web page says why it is empty, which depends on other records.
 func (r *boardReader) pageUnchanged(p shownPage, in *api.Inputs) (done bool, err error) {
 	if len(p.entries) == 0 {
 		return false, nil
@@ -114,8 +114,8 @@ func (r *boardReader) renderPage(p shownPage) (rendered page.Page[record.Evaluat
 	return rendered, nil
 }
 
-// leaderboard returns the requested page of the dataset's leaderboard, unless it answers 304. Answers to organizers have names of users.
-// These come from records that the leaderboard does not read, so that such answers are always rendered.
+// leaderboard returns the requested page of the dataset's leaderboard, unless it answers 304. Answers to organizers have names of users,
+// which come from records that the leaderboard does not read. Such answers are always rendered.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (none page.Page[record.Evaluation], err error) {
 	r, err := newReader(ctx, c, d, o)
 	if err != nil {

@@ -99,8 +99,8 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 // maxAnswerEntries is more than the number of entries that fit in an answer. The ids and times of an entry have 180 bytes.
 const maxAnswerEntries = maxAnswerBytes / 180
 
-// wholeUnchanged answers 304 if the caller already has the leaderboard. It reads the entries once more, so it does so only if their board
-// is kept in memory.
+// wholeUnchanged answers 304 if the caller already has the leaderboard. Otherwise the entries are read again to render them, so it tries
+// only if a board is kept in memory.
 func (r *boardReader) wholeUnchanged(ctx context.Context) (done bool, err error) {
 	if r.Boards == nil || !r.Conditional() {
 		return false, nil

@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -18,8 +21,7 @@ func TestCountRuns_ReadsABoundedNumber(t *testing.T) {
 	for range 5 {
 		d.Run("ann")
 	}
-	c := &Call{preview: &preview{}}
-	c.Store = s
+	c := previewing(s, &Server{memory: newMemory()})
 	want := func(read int, noun, want string) {
 		t.Helper()
 		c.preview.read = read
@@ -46,11 +48,59 @@ func TestEffectsOfWithholding_ReadsEachRunOnce(t *testing.T) {
 	d.Run("ann", recordtest.Published)
 	d.Run("ann")
 	d.Run("ben", recordtest.Blinded)
-	c := &Call{preview: &preview{}}
-	c.Store = s
+	c := previewing(s, &Server{memory: newMemory()})
 	if err := c.effectsOfWithholding(t.Context(), d.DatasetItem, true); err != nil || len(c.effects) != 2 || c.preview.read != 3 {
 		t.Errorf("%+v after reading %d runs (%v), want 2 effects after 3", c.effects, c.preview.read, err)
 	}
+}
+
+// TestEachCounted_TakesSlotsOfLists counts records in many previews of one user at the same time. They leave slots for another user.
+func TestEachCounted_TakesSlotsOfLists(t *testing.T) {
+	s := recordtest.OpenStore(t, embedded.Options{})
+	d := recordtest.New(t, s).Task().Dataset(recordtest.Labels("Accuracy"))
+	d.Run("ann")
+	server := &Server{memory: newMemory()}
+	synctest.Test(t, func(t *testing.T) {
+		var counting atomic.Int32
+		count := func(c *Call, takes time.Duration) error {
+			_, err := c.CountRuns(t.Context(), d.ID, "run", func(*record.RunItem) bool {
+				if n := counting.Add(1); n > userListings+1 {
+					t.Errorf("%d previews count records at the same time", n)
+				}
+				time.Sleep(takes)
+				counting.Add(-1)
+				return true
+			})
+			return err
+		}
+		var all sync.WaitGroup
+		for range 3 * userListings {
+			all.Go(func() {
+				if err := count(previewing(s, server), time.Second); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		other := previewing(s, server)
+		other.Caller.ID = "ben"
+		began := time.Now()
+		if err := count(other, 0); err != nil || time.Since(began) > 0 {
+			t.Errorf("another user waits %v, %v", time.Since(began), err)
+		}
+		if n := counting.Load(); n != userListings {
+			t.Errorf("%d previews of one user count records at the same time, want %d", n, userListings)
+		}
+		all.Wait()
+	})
+}
+
+// previewing returns a call of ann that is a preview.
+func previewing(s store.Store, server *Server) *Call {
+	c := &Call{Env: &Env{Store: s}, preview: &preview{}, server: server}
+	c.Caller.ID = "ann"
+	c.Store = s
+	return c
 }
 
 // queries is a store that counts queries.

@@ -11,12 +11,12 @@ import (
 	"assay/shared/storage/store"
 )
 
-// Restoring describes what restoring a resource now does, and until when it is possible.
+// Restoring describes what restoring a resource now does, and when it is no longer possible.
 type Restoring struct {
 	// UnmarkedRunIDs lists the runs that come back without the mark as final that they had, because the team has marked as many others as
 	// the dataset takes.
 	UnmarkedRunIDs []string
-	// Until is when the caller can no longer restore the resource, as far as only time ends it.
+	// Until is the instant from which the caller can no longer restore the resource. Other changes can prevent it earlier.
 	Until *record.Instant
 }
 

@@ -71,7 +71,7 @@ type batch struct {
 	waitingRuns int
 	// unmarked lists the runs that come back without the mark as final that they had.
 	unmarked []string
-	// until is when the team can no longer restore the resource, if that is before it is purged.
+	// until is the instant from which the team can no longer restore the resource. It is nil if the team can until the purge.
 	until *record.Instant
 }
 

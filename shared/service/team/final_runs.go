@@ -13,9 +13,9 @@ import (
 	"assay/shared/storage/store"
 )
 
-// CheckFinalChoice refuses that a team deletes or restores runs, all of one submission, after the window of a dataset that takes final
-// runs: another run would be taken for the final one, once its scores may be known. It returns when the first of these windows closes,
-// which is when it begins to refuse, or nil for never.
+// CheckFinalChoice refuses that a team deletes or restores runs after the window of a dataset that takes final runs has closed: the team
+// could choose another final run while its scores may be known. All runs belong to one submission. CheckFinalChoice returns the instant
+// from which it refuses, when the first of these windows closes. It returns nil if none closes.
 func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem, now time.Time) (*record.Instant, error) {
 	ids := lists.Map(runs, func(r *record.RunItem) string { return r.DatasetID })
 	sets, err := records.GetExisting[record.DatasetItem](ctx, s, store.Strong, ids, record.DatasetKey)

@@ -137,8 +137,8 @@ type DatasetItem struct {
 	Conditions *DatasetConditions `json:"-"`
 }
 
-// DatasetConditions are the other records that decide what organizers are shown of a dataset. Each is nil if it does not exist. A change of
-// the dataset leaves their parts that concern it unchanged, so one reading serves the views before and after the change.
+// DatasetConditions are the other records that decide what organizers see of a dataset. Each is nil if it does not exist. A change of the
+// dataset changes nothing in them that concerns the dataset, so they are read once for the views before and after the change.
 type DatasetConditions struct {
 	Task    *TaskItem
 	Embargo *Embargo

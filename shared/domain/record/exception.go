@@ -66,8 +66,7 @@ func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant)
 
 // Closed returns when the last dataset of the task closed for the team. From then on the team can neither submit nor take members. Closed
 // returns nil while one of the datasets takes submissions of the team, or will. sets has all datasets of the task. Those that are being
-// deleted do not count. The window of the task itself stands for a task without others. The Allowance is nil if the team has none, like a
-// new team.
+// deleted do not count. Without others, the window of the task itself counts. The Allowance is nil if the team has none, like a new team.
 func (a *Allowance) Closed(t *TaskItem, sets []*DatasetItem, now time.Time) *Instant {
 	sets = slices.DeleteFunc(slices.Clone(sets), (*DatasetItem).Deleting)
 	if len(sets) == 0 {

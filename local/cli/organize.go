@@ -124,6 +124,7 @@ func review(c *call, task object) {
 	for _, selected := range c.selected(task) {
 		if len(selected.runs) > 0 {
 			body["runIds"] = selected.runs
+			c.words.args = append([]string{c.arg(0)}, selected.runs...) // Faults name runs by their places in the request.
 		}
 		all, without := c.reviewOn(selected.dataset, body)
 		c.tellHidden(selected.dataset, all)
@@ -177,22 +178,36 @@ type selection struct {
 	runs    []string
 }
 
-// selected returns the runs that are reviewed, by their datasets. Runs that are named by their ids name their datasets, unless --dataset
-// does.
+// mostReviewed is how many runs one request reviews by their ids.
+const mostReviewed = 100
+
+// selected returns the runs that are reviewed, by their datasets, each run once. Runs that are named by their ids name their datasets,
+// unless --dataset does. A selection has at most mostReviewed runs.
 func (c *call) selected(task object) (all []selection) {
+	named := ""
 	if len(c.args) < 2 || c.text("dataset") != "" {
-		return []selection{{c.dataset(task, c.text("dataset")).id(), c.args[1:]}}
+		named = c.dataset(task, c.text("dataset")).id()
 	}
-	for _, id := range c.args[1:] {
-		dataset := c.datasetOfRun(task, id)
+	ids := c.args[1:]
+	if len(ids) == 0 {
+		return []selection{{dataset: named}}
+	}
+	for i, id := range ids {
+		dataset := named
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		if dataset == "" {
+			dataset = c.datasetOfRun(task, id)
+		}
 		if c.err != nil {
 			return nil
 		}
-		i := slices.IndexFunc(all, func(s selection) bool { return s.dataset == dataset })
-		if i < 0 {
-			i, all = len(all), append(all, selection{dataset: dataset})
+		into := slices.IndexFunc(all, func(s selection) bool { return s.dataset == dataset && len(s.runs) < mostReviewed })
+		if into < 0 {
+			into, all = len(all), append(all, selection{dataset: dataset})
 		}
-		all[i].runs = append(all[i].runs, id)
+		all[into].runs = append(all[into].runs, id)
 	}
 	return all
 }

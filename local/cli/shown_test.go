@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,19 @@ func TestReview_OfRunsOnSeveralDatasets(t *testing.T) {
 		t.Errorf("of runs on two datasets is said:\n%s", got)
 	}
 	olga.says(failed, []string{"refused", "The run is on another dataset: "}, append(publish, "--dataset", "Rivers", runs[0], runs[1])...)
+	got = olga.want(done, append(publish, runs[0], runs[1], runs[1])...)
+	if strings.Count(got, "unchanged") != 2 {
+		t.Errorf("of runs that are named twice is said:\n%s", got)
+	}
+	many := append(publish, "--dataset", "Rivers", runs[0], runs[0])
+	for i := range mostReviewed {
+		many = append(many, fmt.Sprintf("%s%04d", runs[0][:len(runs[0])-4], i))
+	}
+	got = olga.want(failed, many...)
+	if strings.Count(got, "refused") < mostReviewed || strings.Contains(got, "too many") {
+		t.Errorf("of more runs than a request reviews is said:\n%s", got)
+	}
+	olga.says(failed, []string{"zz: must be an id of 26 characters"}, append(many[:6:6], "zz")...)
 }
 
 // TestReject_SaysWhatOthersStillSee rejects a team with a published run. Reviews by a filter then leave the team out.

@@ -96,7 +96,8 @@ func (c *call) prepare(root *os.Root, is contents) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		c.fail(fmt.Errorf("%s: %w", filepath.Join(root.Name(), contentsFile), err))
+		c.fail(&refusal{fileRefused, fmt.Sprintf("%s cannot be read: %v.", filepath.Join(root.Name(), contentsFile), err),
+			"--output with another folder"})
 	case was.TaskID != is.TaskID:
 		c.fail(&refusal{failed, fmt.Sprintf("The folder %s has an export of another task.", root.Name()), "--output with another folder"})
 	}

@@ -129,6 +129,10 @@ func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
 	if got := holds(); !slices.Equal(got, before) {
 		t.Errorf("a refused export changes the folder from %v to %v", before, got)
 	}
+	if err := os.WriteFile(filepath.Join(folder, contentsFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	olga.says(fileRefused, []string{"export.json cannot be read: ", "Try: --output with another folder"}, export...)
 }
 
 // grant makes an exception for a team of the task.

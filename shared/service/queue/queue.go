@@ -159,7 +159,7 @@ func (t *transition) refund() error {
 // completes again.
 func losesMark(run *record.RunItem) bool { return run.Final && len(run.Evaluations) == 0 }
 
-// giveBack adds to the transaction that the run no longer counts in the allowance, and that it loses its mark as final if losesMark says so.
+// giveBack adds to the transaction that the run no longer counts in the allowance, and loses its mark as final if losesMark says so.
 func (t *transition) giveBack(a *record.Allowance) {
 	run := t.run
 	if run.Counted {

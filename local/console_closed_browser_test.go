@@ -163,7 +163,8 @@ func TestConsole_AcceptsTermsForTheTeamThatIsJoined(t *testing.T) {
 	}
 }
 
-// TestConsole_ListsTasksWithTheClosesOfTheTeam lists a task that has closed, except for a team with a later close.
+// TestConsole_ListsTasksWithTheClosesOfTheTeam lists a task that has closed, except for a team with a later close. It must offer Submit
+// until the team has used up its quota.
 func TestConsole_ListsTasksWithTheClosesOfTheTeam(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -184,7 +185,13 @@ func TestConsole_ListsTasksWithTheClosesOfTheTeam(t *testing.T) {
 	p.Visit(past)
 	p.Sees(none)
 	p.Visit("/?show=mine")
-	p.Await(`document.querySelector("[aria-label='Submit to Belated lakes']") !== null`)
+	const submits = `document.querySelector("[aria-label='Submit to Belated lakes']") !== null`
+	p.Await(submits)
+	s.submitTo(t, "ada", task, dataset, "Entry")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"submissions": map[string]any{"total": 1}}, nil)
+	p.returnOften()
+	p.Await("!(" + submits + ")")
+	p.Sees("Belated lakes")
 	p = s.signedIn(t, "ben", open)
 	p.Sees(none)
 	p.Visit(past)

@@ -3,6 +3,7 @@ import useSWR from "swr";
 import type { Schemas } from "./api";
 import { read, readAll } from "./data";
 import { windowsOf } from "./instants";
+import { allOver } from "./quota_words";
 import { chunks } from "./review_changes";
 import { registrationIn, useMe } from "./roles";
 import { type Staged, stagedOf, withOwnWindows } from "./stage";
@@ -38,8 +39,11 @@ export function useStages(tasks: Task[], own: Schemas["DatasetQuota"][] = []): (
     );
 }
 
+/** OwnStaged is the stage of a task for the reader. over reports whether the task takes no more runs of the reader's team. */
+export type OwnStaged = Staged & { over: boolean };
+
 /** useOwnStages returns the stage of each task for the reader, whose accepted team may have later closes than others. */
-export function useOwnStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
+export function useOwnStages(tasks: Task[]): ((t: Task) => OwnStaged) | undefined {
   const me = useMe();
   const teams = tasks
     .map(t => registrationIn(me, t.id))
@@ -54,5 +58,6 @@ export function useOwnStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
     tasks,
     data?.flatMap(r => r.quota?.datasets ?? []),
   );
-  return teams.length > 0 && !data && !error ? undefined : stages;
+  if (!stages || (teams.length > 0 && !data && !error)) return undefined;
+  return t => ({ ...stages(t), over: allOver(data?.find(r => r.taskId === t.id)?.quota) });
 }

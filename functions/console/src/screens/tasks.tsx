@@ -8,8 +8,8 @@ import { gone } from "../problem";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
-import type { Stage, Staged } from "../stage";
-import { useOwnStages } from "../task_stages";
+import type { Stage } from "../stage";
+import { type OwnStaged, useOwnStages } from "../task_stages";
 import { DateOf } from "../ui/dates";
 import { stateKinds } from "../ui/decide";
 import { Ended } from "../ui/ended";
@@ -225,7 +225,7 @@ function Card({
 }: {
   task: Task;
   /** staged is absent until the datasets of the task are read. */
-  staged: Staged | undefined;
+  staged: OwnStaged | undefined;
   registration?: Me["registrations"][number];
   organized?: boolean;
 }) {
@@ -252,7 +252,7 @@ function Card({
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard
         </a>
-        {registration?.state === "accepted" && staged && staged.stage !== "past" && (
+        {registration?.state === "accepted" && staged && !staged.over && (
           <>
             {" "}
             ·{" "}

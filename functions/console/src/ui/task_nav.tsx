@@ -43,7 +43,7 @@ export function TaskFrame({
           <Heading title={at ? `${title} · ${t.name}` : t.name}>
             <bdi>{t.name}</bdi>
           </Heading>
-          <TaskNav task={t} me={me} at={at} over={Boolean(team?.quota && allOver(team.quota))} />
+          <TaskNav task={t} me={me} at={at} over={allOver(team?.quota)} />
           {at && <h2>{title}</h2>}
           {me && deletedTask(me, taskId) ? <Busy /> : children({ task: t, me })}
         </>

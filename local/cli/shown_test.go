@@ -105,7 +105,7 @@ func TestReview_OfRunsOnSeveralDatasets(t *testing.T) {
 	if strings.Count(got, "refused") < mostReviewed || strings.Contains(got, "too many") {
 		t.Errorf("of more runs than a request reviews is said:\n%s", got)
 	}
-	olga.says(failed, []string{"zz: must be an id of 26 characters"}, append(many[:6:6], "zz")...)
+	olga.says(failed, []string{"zz: must be an id of 26 characters"}, append(many[:7:7], "zz")...)
 }
 
 // TestReject_SaysWhatOthersStillSee rejects a team with a published run. Reviews by a filter then leave the team out.

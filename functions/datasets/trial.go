@@ -96,10 +96,11 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 		next:    changed.Evaluator,
 		limited: old.Submissions.LimitsRuns() || task != nil && task.Submissions.LimitsRuns(),
 	}
-	if err := t.choose(ctx, c, old); err != nil || len(t.runs) == 0 {
+	err := c.Counting(ctx, func() error { return t.choose(ctx, c, old) })
+	if err != nil || len(t.runs) == 0 {
 		return err
 	}
-	err := t.evaluate(ctx, c, changed, inline)
+	err = t.evaluate(ctx, c, changed, inline)
 	if e, ok := errors.AsType[*problem.Error](err); ok { // such as compute slots that are all taken
 		c.Effect(effect, problem.Sentence("The preview does not tell how many runs would fail: %s", e.Text))
 		return nil

@@ -206,28 +206,24 @@ const (
 )
 
 // EachCounted calls do with the records of the sources, newest first, for an effect of a preview. It ends when do returns false, or when
-// the preview has read maxRead records. whole reports whether it called do with all records. It holds a slot for a list meanwhile, so that
-// a caller who asks for many previews does not delay others.
+// the preview has read maxRead records. whole reports whether it called do with all records. It holds a slot of Counting
+// meanwhile.
 func EachCounted[R any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, do func(P) (more bool)) (
 	whole bool, err error) {
 	if c.preview.read == maxRead {
 		return false, nil
 	}
-	slot, err := c.acquire(ctx, c.server.memory.listings, 1,
-		"Many records are counted at the moment. Try again in a second, and ask for few previews at the same time.")
-	if err != nil {
-		return false, err
-	}
-	defer slot.Release()
 	whole = true
-	err = records.While(ctx, c.Store, countedAtOnce, sources, func(r P) bool {
-		whole = c.preview.read < maxRead
-		if !whole {
-			return false
-		}
-		c.preview.read++
-		whole = do(r)
-		return whole
+	err = c.Counting(ctx, func() error {
+		return records.While(ctx, c.Store, countedAtOnce, sources, func(r P) bool {
+			whole = c.preview.read < maxRead
+			if !whole {
+				return false
+			}
+			c.preview.read++
+			whole = do(r)
+			return whole
+		})
 	})
 	return whole, err
 }

@@ -53,6 +53,18 @@ func (c *Call) BeginListing(ctx context.Context) error {
 	return nil
 }
 
+// Counting runs do, which reads records for the effects of a preview, in a slot for a list. So a caller who asks for many previews does not
+// delay others. A preview holds no other such slot.
+func (c *Call) Counting(ctx context.Context, do func() error) error {
+	slot, err := c.acquire(ctx, c.server.memory.listings, 1,
+		"Many previews read records at the moment. Try again in a second, and ask for few at the same time.")
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
+	return do()
+}
+
 // acquire takes slots of the pool. If none become free in time, it returns a problem with the detail.
 func (c *Call) acquire(ctx context.Context, p *compute.Pool, slots int64, detail string) (*compute.Slot, error) {
 	slot, err := p.Acquire(ctx, c.PoolCaller(), compute.Amount{Slots: slots})

@@ -107,8 +107,7 @@ func applyFile(c *call) {
 	c.print(append([]step{}, a.steps...), lines...)
 	c.err = cmp.Or(failure, c.err)
 	if a.outdated && c.yes("dry-run") {
-		c.note("The consequences for datasets are those with the task as it is now. Without --dry-run, the task changes first, so they can " +
-			"differ.")
+		c.note("The consequences for datasets assume the stored task. Without --dry-run, the task changes first, so they can differ.")
 	}
 }
 

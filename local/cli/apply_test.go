@@ -49,7 +49,7 @@ func TestApply_OfATaskWithItsDatasets(t *testing.T) {
 	olga.want(done, "apply", olga.write("birds.yaml", private))
 	const task = `Who sees the task "Birds": the organizers and the teams that they accepted → everyone.`
 	const truth = "Who gets the truth files: the organizers → "
-	const note = "The consequences for datasets are those with the task as it is now."
+	const note = "The consequences for datasets assume the stored task."
 	file := olga.write("birds.yaml", private+"    truthsPublic: true\n")
 	if got := olga.says(done, []string{truth}, "apply", "--dry-run", file); strings.Contains(got, note) {
 		t.Errorf("a dry run that does not change the task says\n%s", got)
@@ -72,7 +72,7 @@ func TestApply_OfAnEarlierCloseOfTheTask(t *testing.T) {
 	}
 	olga.want(done, "apply", file("2099", `"2099-01-01T00:00:00Z"`))
 	const closes = `Submissions to "Songs" close at 20`
-	const note = "The consequences for datasets are those with the task as it is now."
+	const note = "The consequences for datasets assume the stored task."
 	moved := file("2098", "null")
 	if got := olga.says(done, []string{note}, "apply", "--dry-run", moved); strings.Contains(got, closes) {
 		t.Errorf("the dry run says\n%s", got)

@@ -63,7 +63,7 @@ func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) 
 	return kind, from, to
 }
 
-// requireConverted refuses a format that a flag names and that is none of those that are read or written.
+// requireConverted refuses the format of a flag unless convert reads or writes it, as all lists.
 func (c *call) requireConverted(flag string, format conversion.Format, all []conversion.Format) {
 	c.requireKnown("format", flag, string(format), lists.Map(all, func(f conversion.Format) string { return string(f) }))
 }

@@ -20,14 +20,14 @@ import (
 	"assay/shared/storage/durable"
 )
 
-// exported is a list that export saves. Its name is that of its files.
+// exported is a list that export saves as name.jsonl and name.csv. noun is the word for one of its resources.
 type exported struct {
 	name, noun string
 	resources  []object
 }
 
 // export saves the lists of a task and the files of its runs. It reads all lists before it creates the folder, and writes them after the
-// files, so that a folder with lists is whole.
+// files, so that a folder with lists is complete.
 func export(c *call, task object) {
 	parts := c.exportedLists(task)
 	var files []exportedFile
@@ -126,7 +126,7 @@ func (c *call) exportedLists(task object) []exported {
 	return append(parts, exported{"reviews", "review", c.reviewsOf(task, runs)})
 }
 
-// reviewsOf returns the reviews of runs that the caller may read: organizers those of all runs, and others those of their teams.
+// reviewsOf returns the reviews that the caller may read. Organizers read all of them, and others those of their teams.
 func (c *call) reviewsOf(task object, runs []object) (reviews []object) {
 	organizes := c.organizes(task)
 	for _, r := range runs {

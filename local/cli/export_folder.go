@@ -43,7 +43,8 @@ type exportedFile struct {
 	into  string // path in the folder, with slashes
 }
 
-// exportedFiles returns the files of runs that the caller may read, and how many the caller may not read or have not arrived.
+// exportedFiles returns the files of runs that the caller may read. lacking counts the files that the caller may not read or that have not
+// arrived.
 func (c *call) exportedFiles(runs []object) (all []exportedFile, lacking int) {
 	for _, r := range runs {
 		files := filesOf(r, "files")
@@ -71,14 +72,15 @@ func folderOf(run object) string {
 	return path.Join(filesFolder, fileName(run.text("datasetId"), "dataset"), fileName(run.id(), "run"))
 }
 
-// isExported reports whether export writes files with this name. Anybody can have written the contents of a folder that came from elsewhere.
+// isExported reports whether export writes files with this name. The list of files in a folder that came from elsewhere can name any file.
 func isExported(name string) bool {
 	parts := strings.Split(name, "/")
 	if len(parts) == 1 {
 		list, extension, _ := strings.Cut(name, ".")
 		return slices.Contains(listNames, list) && slices.Contains(listExtensions, "."+extension)
 	}
-	return len(parts) == 4 && parts[0] == filesFolder && !slices.ContainsFunc(parts, func(part string) bool { return fileName(part, "") != part })
+	unlike := func(part string) bool { return fileName(part, "") != part }
+	return len(parts) == 4 && parts[0] == filesFolder && !slices.ContainsFunc(parts, unlike)
 }
 
 // prepare makes the folder of an export ready for its files. It removes the files that an earlier export of the task wrote and this one
@@ -121,7 +123,7 @@ func (c *call) prepare(root *os.Root, is contents) {
 	}
 }
 
-// removeExported removes a file of an earlier export, a part of it that an interruption left, and folders that are empty then. It reports
+// removeExported removes a file of an earlier export, its partial download if there is one, and folders that become empty. It reports
 // whether the file existed.
 func removeExported(root *os.Root, name string) (existed bool, err error) {
 	local := filepath.FromSlash(name)

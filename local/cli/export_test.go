@@ -54,7 +54,7 @@ func TestExport_HoldsWhatTheCallerSees(t *testing.T) {
 }
 
 // TestExport_HoldsNothingOfAnEarlierOne exports a task as its organizer, and into the same folder after a deletion and without a sign-in.
-// What nobody exported stays.
+// Files that no export wrote stay.
 func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
 	s, olga, tom := limited(t)
 	submit := []string{"submit", "Lakes", "Rivers=" + tom.write("run.txt", goodRun), "--wait"}
@@ -80,7 +80,7 @@ func TestExport_HoldsNothingOfAnEarlierOne(t *testing.T) {
 	fileOf := func(r object) string { return "files/" + r.text("datasetId") + "/" + r.id() + "/run.txt" }
 	export := []string{"export", "Lakes", "-o", folder}
 	if got := olga.says(done, []string{"3 files of runs"}, export...); strings.Contains(got, "Removed") || strings.Contains(got, "Also in") {
-		t.Errorf("of a new folder is said:\n%s", got)
+		t.Errorf("the export into a new folder says\n%s", got)
 	}
 	first := holds()
 	for _, name := range first {

@@ -230,7 +230,7 @@ func takesRuns(q record.DatasetQuota, task, r object) string {
 	}
 }
 
-// onceTakingPart ends the words about a time with what a team needs besides to submit. It is empty for teams that need nothing.
+// onceTakingPart returns what a team needs besides an open dataset to submit, for the end of a cell. It is empty if nothing is missing.
 func onceTakingPart(task, r object) string {
 	switch {
 	case r.text("state") != string(record.Accepted):

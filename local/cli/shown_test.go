@@ -90,20 +90,21 @@ func TestReview_OfRunsOnSeveralDatasets(t *testing.T) {
 	olga.says(notFound, []string{unknown}, append(publish, runs[0], unknown)...)
 	got := olga.says(done, []string{runs[0], runs[1], "Published, but blinded: 1 run.", "everyone"}, append(publish, runs...)...)
 	if strings.Count(got, "changed") != 2 || strings.Contains(got, "refused") {
-		t.Errorf("of runs on two datasets is said:\n%s", got)
+		t.Errorf("the review of runs on two datasets says\n%s", got)
 	}
 	olga.says(failed, []string{"refused", "The run is on another dataset: "}, append(publish, "--dataset", "Rivers", runs[0], runs[1])...)
 	got = olga.want(done, append(publish, runs[0], runs[1], runs[1])...)
 	if strings.Count(got, "unchanged") != 2 {
-		t.Errorf("of runs that are named twice is said:\n%s", got)
+		t.Errorf("the review of runs that are named twice says\n%s", got)
 	}
-	many := append(publish, "--dataset", "Rivers", runs[0], runs[0])
+	many := append([]string{}, publish...)
+	many = append(many, "--dataset", "Rivers", runs[0], runs[0])
 	for i := range mostReviewed {
 		many = append(many, fmt.Sprintf("%s%04d", runs[0][:len(runs[0])-4], i))
 	}
 	got = olga.want(failed, many...)
 	if strings.Count(got, "refused") < mostReviewed || strings.Contains(got, "too many") {
-		t.Errorf("of more runs than a request reviews is said:\n%s", got)
+		t.Errorf("the review of more runs than a request takes says\n%s", got)
 	}
 	olga.says(failed, []string{"zz: must be an id of 26 characters"}, append(many[:7:7], "zz")...)
 }

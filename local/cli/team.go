@@ -211,7 +211,7 @@ func (c *call) acceptInvitation(secret string) {
 		c.note("%s has closed for submissions: a team that registers now can submit only if the organizers set a later close.",
 			to.text("taskName"))
 	}
-	if to["taskId"] != nil && to["team"] == nil { // It makes a team, which accepts the terms.
+	if to["taskId"] != nil && to["team"] == nil { // The invitation creates a team, which accepts the terms.
 		task := object{"id": to["taskId"], "name": to["taskName"], "terms": to["terms"]}
 		c.refuseSecondTeam(task)
 		c.requireTerms(task)

@@ -132,8 +132,8 @@ func (c *Call) Unchanged(in *Inputs) (done bool, err error) {
 	return c.answered, err
 }
 
-// Remember makes the server remember the tag of the answer that the handler writes next, unless the answer has long headers. The answer must
-// depend on nothing but the inputs.
+// Remember makes the server remember the tag of the answer that the handler writes next, unless the answer has long headers. The answer
+// must depend on nothing but the inputs.
 func (c *Call) Remember(in *Inputs) { c.inputs = new(in.digest()) }
 
 // Conditional reports whether the request has preconditions on entity tags.

@@ -30,9 +30,9 @@ func newMemory() memory {
 // chunkBytes is the unit in which the pools count large bodies and answers.
 const chunkBytes = 64 << 10
 
-// Lists, pages that show several resources, and previews that count records take slots of one pool. One list takes about 8 MiB while it is read and rendered, six
-// times page.MaxBytes: items, decoded records, resources and JSON. Each user has a share of the pool. All callers without a login
-// together have one share. So a caller who requests many lists does not delay others.
+// Lists, pages that show several resources, and previews that count records take slots of one pool. One list takes about 8 MiB while it
+// is read and rendered, six times page.MaxBytes: items, decoded records, resources and JSON. Each user has a share of the pool. All
+// callers without a login together have one share. So a caller who requests many lists does not delay others.
 const (
 	allListings  = 8
 	userListings = 4

@@ -1,4 +1,4 @@
-// The choices of a leaderboard that its dataset does not have, such as after the reader chose them for another dataset.
+// Choices on a leaderboard that its dataset does not have, for example because the reader made them for another dataset.
 import type { Schemas } from "./api";
 import type { Fault } from "./ui/values";
 

@@ -11,7 +11,7 @@ test("a board drops the choices that its dataset does not have", () => {
   assert.equal(`${withoutChoices(query, ["show", "sort", "against"])}`, "dataset=1&view=public");
 });
 
-test("a refusal of what the address does not choose drops nothing", () => {
+test("a refusal of other members drops nothing", () => {
   const query = new URLSearchParams("show=all");
   assert.deepEqual(lackedChoices(query, {}, [{ pointer: "/measure" }, { pointer: "/datasetId" }]), []);
   assert.deepEqual(lackedChoices(new URLSearchParams("show=nothing"), {}), ["show"]);

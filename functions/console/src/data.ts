@@ -26,7 +26,7 @@ export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutat
  * loading reads the parts of SWR's answer that screens show. SWR renders a screen again only if a part changes that
  * the screen has read before.
  */
-const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
+export const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
 
 /** read gets a resource once, independent of the life of a screen. */
 export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);

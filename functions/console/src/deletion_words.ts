@@ -1,7 +1,7 @@
-// What texts say of deleted resources and the trash.
+// Deleted resources and the trash, in words.
 import { count } from "./plural";
 
-/** nobodyRestores is said of a deleted task whose organizers can no longer restore it. */
+/** nobodyRestores describes a deleted task that its organizers can no longer restore. */
 export const nobodyRestores = "Nobody can restore it any more.";
 
 /** lostWith says which deleted tasks nobody can restore once their organizer is deleted. It is empty without such tasks. */
@@ -19,22 +19,20 @@ export const lostWithAccount =
   "its runs that were completed and whose review is published stay under an alias, also if they failed later, after a " +
   "change of the ground truth or the evaluator. Its other runs are deleted.";
 
-const trashTime = 30 * 24 * 3600_000; // as the server keeps deleted resources
+const trashTime = 30 * 24 * 3600_000; // how long the server keeps deleted resources
 
 /**
- * endsRestoring reports whether a team that deletes a run now can restore it only until the close: sooner than the trash
- * is emptied. Only datasets that take final runs end the restoring.
+ * endsRestoring reports whether a dataset closes before the trash drops a run that is deleted now. If the dataset takes
+ * final runs, the team can restore the run only until the close.
  */
 export const endsRestoring = (closesAt: string | undefined, now = Date.now()): closesAt is string =>
   closesAt !== undefined && Date.parse(closesAt) < now + trashTime;
 
 /** unmarkedBefore says how many runs would not be final any more if the resource were restored. It is empty without such runs. */
 export const unmarkedBefore = (runs: number): string =>
-  runs === 0
-    ? ""
-    : `If it is restored now, ${count(runs, "run")} of it ${runs === 1 ? "is" : "are"} not final any more: the team has chosen others.`;
+  runs === 0 ? "" : `If it is restored now, ${unmarkedAfter(runs)}`;
 
-/** unmarkedAfter says the same of what was restored. */
+/** unmarkedAfter says how many runs of a restored resource are not final any more. It is empty without such runs. */
 export const unmarkedAfter = (runs: number): string =>
   runs === 0
     ? ""

@@ -47,9 +47,9 @@ export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: st
 }
 
 /**
- * grantableAgain returns what of an exception can be granted again after its withdrawal, beside the other exceptions of the
- * team. It returns undefined if that is nothing, because the server refuses what changes nothing, and if a later close has
- * passed, because runs that were in time by it would count as late.
+ * grantableAgain returns the part of a withdrawn exception that gives the team something now. others are the team's other
+ * exceptions. It returns undefined if no part does, because the server refuses an exception that changes nothing. It also
+ * returns undefined once a later close has passed, because the rest would leave runs late that were in time.
  */
 export function grantableAgain(
   e: Exception,
@@ -87,8 +87,8 @@ export const refundable = <R extends Pick<Schemas["Run"], "id" | "state" | "data
   );
 
 /**
- * extended returns the ids of the datasets that others can submit to no longer at the close of an exception. The id of a
- * task without datasets is empty: its close says until when users join the team.
+ * extended returns the ids of the datasets that close for others before an exception does. For a task without datasets, an
+ * empty id stands for the task, whose close ends joining the team.
  */
 function extended({ closesAt, datasetId }: Exception, task: Task, datasets: Dataset[]): string[] {
   if (!closesAt) return [];

@@ -20,7 +20,7 @@ function ofVisit(key: Key): Key {
   return Array.isArray(key) && key[1] !== "/v1/user" ? [...key, visit] : key;
 }
 
-/** arrived begins the visit of another screen, and drops what the visits before have read. */
+/** arrived begins the visit of another screen, and drops the data of earlier visits. */
 export function arrived(): void {
   visit++;
   const { cache } = SWRConfig.defaultValue;

@@ -67,7 +67,7 @@ export function chunks<T>(items: T[], size: number): T[][] {
 
 /**
  * withholds reports whether the dataset of a reviewed run shows its scores only to organizers now, although the run is not
- * blinded. Of a run without scores it reports false.
+ * blinded. It reports false for a run without scores.
  */
 export const withholds = (review?: Pick<Schemas["Review"], "blinded" | "audience">): boolean =>
   review?.audience === "organizers" && !review.blinded;

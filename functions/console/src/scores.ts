@@ -1,7 +1,7 @@
 // The evaluations of many runs.
 import useSWR from "swr";
 import type { Schemas } from "./api";
-import { type Loading, read } from "./data";
+import { type Loading, loading, read } from "./data";
 import type { Problem } from "./problem";
 import { chunks } from "./review_changes";
 
@@ -16,11 +16,9 @@ export async function evaluationsOf(runIds: string[]): Promise<Schemas["Evaluati
 }
 
 /** useScores reads the evaluations of runs. */
-export function useScores(runIds: string[]): Loading<Schemas["Evaluation"][]> {
-  const { data, error, mutate } = useSWR<Schemas["Evaluation"][], Problem>(
-    runIds.length > 0 && ["scores", runIds],
-    () => evaluationsOf(runIds),
-    { keepPreviousData: true },
+export const useScores = (runIds: string[]): Loading<Schemas["Evaluation"][]> =>
+  loading(
+    useSWR<Schemas["Evaluation"][], Problem>(runIds.length > 0 && ["scores", runIds], () => evaluationsOf(runIds), {
+      keepPreviousData: true,
+    }),
   );
-  return { data, error, mutate };
-}

@@ -1,7 +1,7 @@
 // The teams of tasks, read once for a question to organizers.
 import useSWR from "swr";
 import type { Schemas } from "./api";
-import { type Loading, readAll } from "./data";
+import { type Loading, loading, readAll } from "./data";
 import type { Problem } from "./problem";
 
 type Registration = Schemas["Registration"];
@@ -21,10 +21,9 @@ export const authorsOf = (r: Pick<Registration, "members" | "formerIds">): strin
 /** useRejected reads the registrations that the organizers rejected, by the id of the task. */
 export function useRejected(taskIds: string[]): Loading<Map<string, Set<string>>> {
   const of = [...new Set(taskIds)].sort();
-  const { data, error, mutate } = useSWR<Map<string, Set<string>>, Problem>(of.length > 0 && ["rejected", ...of], () =>
-    rejectedTeams(of),
+  return loading(
+    useSWR<Map<string, Set<string>>, Problem>(of.length > 0 && ["rejected", ...of], () => rejectedTeams(of)),
   );
-  return { data, error, mutate };
 }
 
 /** rejectedTeams returns the registrations that the organizers rejected, by the id of the task. */

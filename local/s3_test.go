@@ -13,6 +13,7 @@ import (
 	"assay/shared/storage/blob/s3"
 	"assay/shared/storage/blob/s3/s3test"
 	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/waittest"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 )
@@ -109,9 +110,12 @@ func TestServer_WhenS3GoesAway(t *testing.T) {
 	if got := readOps(t, s.program.opsAddr.String(), "/ready"); got != "ready\n" {
 		t.Errorf("the server leaves the rotation: %s", got)
 	}
-	if m := s.scrape(t); m[`assay_check_passes{check="files"}`] != 0 || m[`assay_files_failures_total{operation="stat"}`] < 1 {
-		t.Errorf("the metrics are %v", m)
-	}
+	// Health answers as the time of its check ends, and the call of the check fails in the same moment.
+	waittest.Value(t, "the metrics tell of the failure", func() (map[string]float64, bool) {
+		m := s.scrape(t)
+		passes, told := m[`assay_check_passes{check="files"}`]
+		return m, told && passes == 0 && m[`assay_files_failures_total{operation="stat"}`] >= 1
+	})
 	between.set(false)
 	s.dataset(t, owner, task, "1 0 b 1\n", nil)
 }

@@ -11,9 +11,10 @@ import (
 type Computation struct {
 	// Version identifies the definitions of the measures. Each evaluation records it. Equal versions compute equal values.
 	Version string
-	// ReadTruth reads a ground truth for the measures, which belong to the kind. The Truth is nil if one of the diagnostics is an error.
-	ReadTruth func(context.Context, Format, []Measure, []File) (*Reference, []Diagnostic, error)
-	// ValidateRun reports the faults of a run that can be found without the ground truth.
+	// ReadTruth reads a ground truth for the measures, which belong to the kind. The Reference is nil if one of the diagnostics is an
+	// error. Options for a format without ids are an error.
+	ReadTruth func(context.Context, Format, Options, []Measure, []File) (*Reference, []Diagnostic, error)
+	// ValidateRun reports the faults of a run that can be found without the ground truth. Options do not matter for these faults.
 	ValidateRun func(context.Context, Format, []Measure, []File) ([]Diagnostic, error)
 }
 

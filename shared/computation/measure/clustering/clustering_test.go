@@ -97,7 +97,8 @@ func TestComputation_ReadsClusters(t *testing.T) {
 	file := func(rows ...string) []measure.File {
 		return []measure.File{measuretest.File("clusters.csv", "id,cluster\n"+strings.Join(rows, "\n")+"\n")}
 	}
-	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Clustering, "ARI"),
+	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, measure.Options{},
+		measuretest.Parse(t, measure.Clustering, "ARI"),
 		file("a,1", "b,1", "c,2"))
 	if err != nil || len(diagnostics) > 0 {
 		t.Fatal(diagnostics, err)
@@ -129,7 +130,7 @@ func TestComputation_OfManyClusters(t *testing.T) {
 		fmt.Fprintf(&single, "%d,c%d\n", i, i)
 	}
 	asked := measuretest.Parse(t, measure.Clustering, "Homogeneity", "Completeness", "NMI", "ARI")
-	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, asked,
+	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, measure.Options{}, asked,
 		[]measure.File{measuretest.File("truth", pairs.String())})
 	if err != nil || truth == nil || truth.Extent != "24000 examples in 12000 clusters" {
 		t.Fatal(truth, diagnostics, err)

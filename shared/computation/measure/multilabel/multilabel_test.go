@@ -142,7 +142,7 @@ func TestComputation_ReadsBothFormats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			format := measure.Format{Kind: c.kind, IDField: "id", ValueField: "labels", Separator: c.separator}
 			asked := measuretest.Parse(t, measure.Multilabel, "ExactMatch", "F1(positive=b)")
-			truth, found, err := multilabel.Computation.ReadTruth(t.Context(), format, asked, file(c.kind, c.truth))
+			truth, found, err := multilabel.Computation.ReadTruth(t.Context(), format, measure.Options{}, asked, file(c.kind, c.truth))
 			if err != nil || len(found) > 0 {
 				t.Fatal(found, err)
 			}
@@ -158,8 +158,8 @@ func TestComputation_ReadsBothFormats(t *testing.T) {
 func TestComputation_HasValuesByLabel(t *testing.T) {
 	classes := func(truth, run string) *measure.Classes {
 		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "labels"}
-		of, found, err := multilabel.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Multilabel, "ExactMatch"),
-			file("csv", "id,labels\n"+truth))
+		of, found, err := multilabel.Computation.ReadTruth(t.Context(), format, measure.Options{},
+			measuretest.Parse(t, measure.Multilabel, "ExactMatch"), file("csv", "id,labels\n"+truth))
 		if err != nil || len(found) > 0 {
 			t.Fatal(found, err)
 		}
@@ -189,7 +189,7 @@ func TestComputation_HasValuesByLabel(t *testing.T) {
 func TestComputation_ComparesKnownLabels(t *testing.T) {
 	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "labels"}
 	asked := measuretest.Parse(t, measure.Multilabel, "ExactMatch", "F1(positive=c)")
-	truth, found, err := multilabel.Computation.ReadTruth(t.Context(), format, asked, file("csv", "id,labels\n1,a|b\n2,\n"))
+	truth, found, err := multilabel.Computation.ReadTruth(t.Context(), format, measure.Options{}, asked, file("csv", "id,labels\n1,a|b\n2,\n"))
 	if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].Message, "F1(positive=c) has no value for any run") {
 		t.Fatal(found, err)
 	}

@@ -79,10 +79,10 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 	stepsOf func([]measure.Measure, *Gold) int, inspect func([]measure.Measure) TextInspector) measure.Computation {
 	return measure.Computation{
 		Version: version,
-		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+		ReadTruth: func(ctx context.Context, format measure.Format, options measure.Options, asked []measure.Measure,
 			files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 			var report measure.Report
-			truth, err := readInspected(ctx, format, values, inspect(asked), files, &report)
+			truth, err := readInspected(ctx, format, options, values, inspect(asked), files, &report)
 			if err != nil || report.Failed() {
 				return nil, report.Diagnostics(), err
 			}
@@ -100,7 +100,8 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			run, err := readInspected(ctx, format, ofRun(asked), inspect(asked), files, &report) // files of truths and runs have the same rules
+			// Files of truths and runs have the same rules.
+			run, err := readInspected(ctx, format, measure.Options{}, ofRun(asked), inspect(asked), files, &report)
 			if err != nil || report.Failed() {
 				return report.Diagnostics(), err
 			}

@@ -283,7 +283,8 @@ func TestReadArrays_ShowsASpan(t *testing.T) {
 	var report measure.Report
 	take := func(string, int, int, []byte, []byte) string { return "" }
 	format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "spans"}
-	if _, err := ReadArrays(t.Context(), format, take, []measure.File{measuretest.File("run", "id,start,end\n")}, &report); err != nil {
+	files := []measure.File{measuretest.File("run", "id,start,end\n")}
+	if _, err := ReadArrays(t.Context(), format, measure.Options{}, take, files, &report); err != nil {
 		t.Error(err)
 	}
 	measuretest.Expect(t, report.Diagnostics(), `run:1 error: the line is not JSON; expected an object like {"id": ..., "spans": [{"start": 0, `+

@@ -21,6 +21,7 @@ import (
 type file struct {
 	name       string
 	format     measure.Format
+	options    measure.Options
 	values     Values
 	report     *measure.Report
 	counter    *steps.Counter
@@ -46,14 +47,20 @@ type example struct {
 	scores []float64 // a score for each class, or only one
 }
 
-// read calls add with every example whose id can be read, until add returns false or the report is full. The error is from r or the
-// context.
+// read calls add with every example whose id can be read and is selected by the options, until add returns false or the report is full. The
+// error is from r or the context.
 func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) error {
 	before := len(f.report.Diagnostics())
 	errorsBefore := f.report.Errors()
 	examples := 0
 	counted := func(e example) bool {
 		examples++
+		if !f.options.Uses(e.id) {
+			return f.counter.Add(1) == nil
+		}
+		for _, text := range e.texts {
+			f.inspector.Inspect(text)
+		}
 		if f.counter.Add(1) == nil && add(e) {
 			return true
 		}

@@ -68,11 +68,12 @@ const TextField = "text"
 // Gold is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
 // against it at the same time.
 type Gold struct {
-	format measure.Format
-	values Values
-	runs   Values // values of its runs
-	limits limits
-	origin measure.Origin
+	format  measure.Format
+	options measure.Options
+	values  Values
+	runs    Values // values of its runs
+	limits  limits
+	origin  measure.Origin
 
 	ids       *ids // nil if the ids are unknown
 	unnamed   bool // the labels are unknown
@@ -96,13 +97,14 @@ type limits struct{ examples, labels, ids, assigned, scores, texts int }
 // ReadGold reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
 // used. The error is from reading or the context.
 func ReadGold(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Gold, error) {
-	return readInspected(ctx, format, values, noInspector{}, files, report)
+	return readInspected(ctx, format, measure.Options{}, values, noInspector{}, files, report)
 }
 
-// readInspected reads a truth like ReadGold. If the report has no errors, it adds the warnings of the inspector.
-func readInspected(ctx context.Context, format measure.Format, values Values, inspector TextInspector, files []measure.File,
-	report *measure.Report) (*Gold, error) {
+// readInspected reads a truth like ReadGold, with options. If the report has no errors, it adds the warnings of the inspector.
+func readInspected(ctx context.Context, format measure.Format, options measure.Options, values Values, inspector TextInspector,
+	files []measure.File, report *measure.Report) (*Gold, error) {
 	t := newTruth(format, values)
+	t.options = options
 	t.inspector = inspector
 	err := t.read(ctx, files, report)
 	t.inspector = noInspector{}
@@ -112,9 +114,11 @@ func readInspected(ctx context.Context, format measure.Format, values Values, in
 	return t, err
 }
 
-// ReadArrays reads a truth of Arrays like ReadTruth.
-func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Gold, error) {
+// ReadArrays reads a truth of Arrays like ReadGold, with options.
+func ReadArrays(ctx context.Context, format measure.Format, options measure.Options, take Take, files []measure.File,
+	report *measure.Report) (*Gold, error) {
 	t := newTruth(format, Arrays)
+	t.options = options
 	t.take = take
 	err := t.read(ctx, files, report)
 	return t, err
@@ -142,13 +146,17 @@ func (t *Gold) read(ctx context.Context, files []measure.File, report *measure.R
 	}
 	counter := steps.Of(ctx)
 	for _, content := range files {
-		f := &file{name: content.Name, format: t.format, values: t.values, report: report, counter: counter, inspector: t.inspector}
+		f := &file{name: content.Name, format: t.format, options: t.options, values: t.values, report: report, counter: counter,
+			inspector: t.inspector}
 		t.places.files = append(t.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return t.add(f, e) }); err != nil {
 			return err
 		}
 	}
 	t.explainRepeated(report)
+	if t.options.Only != nil && t.Len() == 0 && !report.Failed() {
+		report.Errorf(files[0].Name, 0, "%s", measure.NothingSelected)
+	}
 	t.places = sourceLines{} // only needed while ids are added
 	return nil
 }

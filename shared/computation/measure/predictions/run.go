@@ -83,7 +83,8 @@ func (r *Run) read(ctx context.Context, files []measure.File, report, ofFiles *m
 	r.joined = make([]uint32, r.truth.Len())
 	unread := false
 	for _, content := range files {
-		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: ofFiles, counter: r.counter, inspector: r.inspector}
+		f := &file{name: content.Name, format: r.truth.format, options: r.truth.options, values: r.truth.runs, report: ofFiles,
+			counter: r.counter, inspector: r.inspector}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err
@@ -222,7 +223,7 @@ func (r *Run) Numbers() []float64 { return r.numbers }
 // Known returns a Truth with the ids, the set of labels, or both, and nothing else of t. Reading a run against it reports only faults that
 // do not depend on the rest of t.
 func (t *Gold) Known(ids, labels bool) *Gold {
-	k := &Gold{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
+	k := &Gold{format: t.format, options: t.options, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
 	if ids {
 		k.ids = t.ids
 	}
@@ -271,13 +272,14 @@ func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) 
 	return n, n == 0 || !report.Failed(), err
 }
 
-// compareLabels reports that no label of the run is known, or that classes of the truth have no scores.
+// compareLabels reports that no label of the run is known, or that classes of the truth have no scores. A part of a truth does not show
+// which labels are known.
 func (r *Run) compareLabels() {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
 	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
 		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
 	})
-	if n := len(r.added.names); n > 0 && n == r.distinct && len(known) > 0 {
+	if n := len(r.added.names); n > 0 && n == r.distinct && len(known) > 0 && r.truth.options.Only == nil {
 		line := 0
 		heal := fmt.Sprintf("check the field %q", r.truth.format.ValueField)
 		switch {

@@ -56,7 +56,7 @@ type TextEvaluator interface {
 	Warnings() []string
 }
 
-// TextInspector looks at each text of a truth or of a run on its own.
+// TextInspector looks at each selected text of a truth or of a run on its own.
 type TextInspector interface {
 	Inspect(text []byte)
 	// Warnings returns what the submitter or the organizer should know about the texts so far.
@@ -142,9 +142,6 @@ func (f *file) setTexts(e *example, list ...[]byte) {
 	if size > bounds.ItemText {
 		f.errorf(e.line, "%q has texts of %d bytes together; expected at most %d", f.format.ValueField, size, bounds.ItemText)
 		return
-	}
-	for _, text := range list {
-		f.inspector.Inspect(text)
 	}
 	e.texts, e.sound = list, true
 }

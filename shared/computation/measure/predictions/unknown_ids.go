@@ -13,10 +13,10 @@ import (
 	"assay/shared/language/plural"
 )
 
-// addUnknown reports a prediction with an unknown id. It returns false if there are too many.
+// addUnknown counts a prediction with an unknown id, and reports it if ids are refused. It returns false if there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
 	r.unknown++
-	if r.truth.origin == measure.OfTruth {
+	if r.truth.refuses() {
 		hint := ""
 		if string(bytes.TrimPrefix(e.id, []byte("\ufeff"))) == f.format.IDField {
 			hint = "; the line repeats the names of the fields, as in files that were joined: leave it out"
@@ -35,6 +35,11 @@ func (r *Run) addUnknown(f *file, e example) bool {
 	return r.unknown < r.truth.limits.examples
 }
 
+// refuses reports whether unknown ids are errors.
+func (t *Gold) refuses() bool {
+	return t.origin == measure.OfTruth && t.options.ExtraIDs != measure.IgnoreExtraIDs
+}
+
 // compareIDs reports ids that only the run has, and ids that only the truth or the inputs have. failed reports whether the files have other
 // faults. A run without any prediction then lacks none, because the faults say why. unread says that the files may have more ids than were
 // read. Then no id is called missing.
@@ -46,10 +51,7 @@ func (r *Run) compareIDs(failed, unread bool) {
 	}
 	cause := cmp.Or(r.swapped(), r.knownIDs().Explain(r.counter, r.samples))
 	if o == measure.OfInputs {
-		if r.unknown > 0 {
-			r.report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
-				fields.JoinFirst(r.samples, r.unknown), cause)
-		}
+		r.warnOfUnknown(name, "", cause)
 		if missing > 0 && !unread && (r.places.read > 0 || !failed) {
 			r.report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
 				fields.JoinFirst(least(r.missing()), missing))
@@ -63,12 +65,22 @@ func (r *Run) compareIDs(failed, unread bool) {
 	switch {
 	case tooMany:
 		r.report.Errorf(name, 0, "ids of the run that %s does not have: at least %d%s", o, r.unknown, cause)
+	case !r.truth.refuses():
+		r.warnOfUnknown(name, " and do not count", cause)
 	case cause != "":
 		r.report.Explain(r.strange, cause)
 	}
 	explained := r.places.read == 0 && (failed || r.report.Failed()) // The report says already why there are no predictions.
 	if missing > 0 && !unread && !tooMany && !explained {
 		r.reportMissing(name, missing)
+	}
+}
+
+// warnOfUnknown warns of the ids that only the run has, if there are some. effect is a clause about these ids.
+func (r *Run) warnOfUnknown(name, effect, cause string) {
+	if r.unknown > 0 {
+		r.report.Warnf(name, 0, "ids that are not in %s%s: %d of %s of the run: %s%s", r.truth.origin, effect, r.unknown,
+			plural.Count(r.unknown+r.places.read, "id"), fields.JoinFirst(r.samples, r.unknown), cause)
 	}
 }
 

@@ -203,7 +203,7 @@ func TestComputation_ReadsEachForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			format := measure.Format{Kind: c.kind, IDField: "id", ValueField: "value"}
 			asked := measuretest.Parse(t, measure.Probabilities, "AUC", "Brier", "PAN", "LogLoss")
-			truth, found, err := probabilities.Computation.ReadTruth(t.Context(), format, asked, file(c.kind, c.truth))
+			truth, found, err := probabilities.Computation.ReadTruth(t.Context(), format, measure.Options{}, asked, file(c.kind, c.truth))
 			if err != nil || len(found) > 0 {
 				t.Fatal(found, err)
 			}
@@ -253,7 +253,8 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "value"}
 		for _, name := range []string{"AUC", "AP", "LogLoss", "Brier", "F1", "C@1", "F05u", "PAN"} {
 			asked := measuretest.Parse(t, measure.Probabilities, name)
-			truth, _, err := probabilities.Computation.ReadTruth(t.Context(), format, asked, file("csv", "id,value\n1,yes\n2,no\n"))
+			truth, _, err := probabilities.Computation.ReadTruth(t.Context(), format, measure.Options{}, asked,
+				file("csv", "id,value\n1,yes\n2,no\n"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,18 +9,17 @@ import (
 )
 
 // Computation computes the measures of retrieval.
-var Computation = computation(Version, ReadQrels)
+var Computation = computation(Version, func() *subtopics { return nil })
 
 // Diversity computes the measures of rankings with subtopics.
-var Diversity = computation(DiversityVersion, ReadDiversityQrels)
+var Diversity = computation(DiversityVersion, newSubtopics)
 
-func computation(version string,
-	readQrels func(context.Context, ...measure.File) (*Qrels, []measure.Diagnostic, error)) measure.Computation {
+func computation(version string, ofTruth func() *subtopics) measure.Computation {
 	return measure.Computation{
 		Version: version,
-		ReadTruth: func(ctx context.Context, _ measure.Format, asked []measure.Measure,
+		ReadTruth: func(ctx context.Context, _ measure.Format, options measure.Options, asked []measure.Measure,
 			files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
-			qrels, diagnostics, err := readQrels(ctx, files...)
+			qrels, diagnostics, err := readQrels(ctx, options, ofTruth(), files)
 			if err != nil || qrels == nil {
 				return nil, diagnostics, err
 			}

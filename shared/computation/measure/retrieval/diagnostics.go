@@ -25,7 +25,7 @@ type KnownTopics struct {
 
 // Known returns the topics of the truth.
 func (q *Qrels) Known() *KnownTopics {
-	return &KnownTopics{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
+	return &KnownTopics{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index, options: q.options}}
 }
 
 // KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no
@@ -136,13 +136,18 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 	}
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"
+	reportExtra := report.Warnf
 	count := " and do not count"
-	if o != measure.OfTruth { // inputs may have topics without judgments
+	switch {
+	case o != measure.OfTruth: // inputs may have topics without judgments
 		severity = measure.Warning
 		retrieved = ""
 		count = ""
+	case q.options.ExtraIDs == measure.RefuseExtraIDs:
+		reportExtra = report.Errorf
+		count = "; leave them out"
 	}
-	if len(missing) == len(q.names) {
+	if len(missing) == len(q.names) && (len(extra) > 0 || q.options.Only == nil) {
 		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(
 			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.JoinFirst(extra, len(extra)),
 			len(q.names), o, cause)})
@@ -155,7 +160,7 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 			o, fields.JoinFirst(missing, len(missing)))
 	}
 	if len(extra) > 0 {
-		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
+		reportExtra(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
 			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.JoinFirst(extra, len(extra)), cause)
 	}
 }

@@ -79,7 +79,8 @@ func TestEvaluate_BoundsValuesByTopic(t *testing.T) {
 			fmt.Fprintf(&qrels, "%d 0 d 1\n", i)
 			fmt.Fprintf(&run, "%d Q0 d 1 1 x\n", i)
 		}
-		truth, _, err := Computation.ReadTruth(t.Context(), measure.Format{}, asked, []measure.File{measuretest.File("q", qrels.String())})
+		truth, _, err := Computation.ReadTruth(t.Context(), measure.Format{}, measure.Options{}, asked,
+			[]measure.File{measuretest.File("q", qrels.String())})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,8 +48,10 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 	switch {
 	case len(q.names) == 0 || report.Failed():
 	case !j.found.Load():
-		report.Warnf(r.files[0], 0,
-			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s", r.explainUnjudged(counter, q))
+		if explanation := r.explainUnjudged(counter, q); explanation != "" {
+			report.Warnf(r.files[0], 0,
+				"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s", explanation)
+		}
 	case 2*top < most:
 		report.Warnf(r.files[0], 0,
 			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
@@ -63,8 +65,12 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 }
 
 // explainUnjudged names the documents of a run without judged documents, and why they have no judgment or what a judged one looks like.
+// It returns "" if the run has no document.
 func (r *run) explainUnjudged(counter *steps.Counter, q *Qrels) string {
 	unknown, topics := r.firstDocuments(q)
+	if len(unknown) == 0 {
+		return ""
+	}
 	judged := func(id string) bool {
 		doc := []byte(id)
 		hash := hashtable.Hash(doc)

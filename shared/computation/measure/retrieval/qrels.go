@@ -35,6 +35,7 @@ type Qrels struct {
 	docs      []byte
 	highest   int16
 	subtopics *subtopics // nil unless these are diversity qrels
+	options   measure.Options
 }
 
 // truthTopic locates the parts of a topic: judgments[first:last], grades[first:last] and the table slots[slots:slotsEnd].
@@ -120,7 +121,7 @@ func (e judgmentLine) place(other judgmentLine) int {
 // ReadQrels reads relevance judgments from one or more files. Each line has a topic, an iteration (ignored), a document and a grade. If one
 // of the diagnostics is an error, the Qrels are nil. The error is from a file's reader or the context.
 func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
-	return readQrels(ctx, nil, files)
+	return readQrels(ctx, measure.Options{}, nil, files)
 }
 
 // columns names the fields of a line.
@@ -131,9 +132,10 @@ func (q *Qrels) columns() string {
 	return fields.QrelsLayout
 }
 
-func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) (*Qrels, []measure.Diagnostic, error) {
+func readQrels(ctx context.Context, options measure.Options, subtopics *subtopics,
+	files []measure.File) (*Qrels, []measure.Diagnostic, error) {
 	var report measure.Report
-	q := &Qrels{index: map[string]int32{}, subtopics: subtopics}
+	q := &Qrels{index: map[string]int32{}, subtopics: subtopics, options: options}
 	var entries []judgmentLine
 	var parts [4][]byte
 	for i, f := range files {
@@ -164,13 +166,11 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		if err := in.Err(); err != nil {
 			return nil, nil, err
 		}
-		if len(entries) == before && !report.Failed() {
+		if len(entries) == before && options.Only == nil && !report.Failed() {
 			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs %s", q.columns())
 		}
 	}
-	if len(files) == 0 {
-		report.Errorf("", 0, "there is no file of judgments")
-	}
+	requireJudgments(files, len(entries), &report)
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
 	repeated, err := q.arrange(steps.Of(ctx), entries)
 	if err != nil {
@@ -184,6 +184,16 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		return nil, inOrder(&report, names), nil
 	}
 	return q, inOrder(&report, names), nil
+}
+
+// requireJudgments reports that there is no file, or that the files without faults have no selected judgment.
+func requireJudgments(files []measure.File, judgments int, report *measure.Report) {
+	switch {
+	case len(files) == 0:
+		report.Errorf("", 0, "there is no file of judgments")
+	case judgments == 0 && !report.Failed():
+		report.Errorf(files[0].Name, 0, "%s", measure.NothingSelected)
+	}
 }
 
 // repeatHint returns what else can heal repeated documents, as the end of a message.
@@ -232,7 +242,7 @@ func namesGrade(field []byte) bool {
 }
 
 // parse returns the judgment of a line with n fields. parts holds the first fields. Topics are numbered in the order of the files. ok is
-// false if the line has a fault, which parse reports.
+// false if the line has a fault, which parse reports, or if its topic is not selected.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (judgmentLine, bool) {
 	header := ""
 	if number == 1 && n > 1 && namesGrade(parts[min(n, len(parts))-1]) {
@@ -245,6 +255,9 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 	grade, ok := fields.ParseGrade(parts[3])
 	if !ok || fields.IsQuoted(parts[0]) || fields.IsQuoted(parts[2]) {
 		report.Errorf(file, number, "%s%s", fields.QrelsFault(parts, q.columns()), header)
+		return judgmentLine{}, false
+	}
+	if !q.options.Uses(parts[0]) {
 		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]

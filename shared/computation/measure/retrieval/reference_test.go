@@ -43,7 +43,7 @@ func compare(t *testing.T, kind measure.Kind, computation measure.Computation, c
 	compared := map[string]int{}
 	for i, c := range cases {
 		asked := measuretest.Parse(t, kind, slices.Collect(maps.Keys(c.Values["all"]))...)
-		truth, diagnostics, err := computation.ReadTruth(t.Context(), measure.Format{}, asked,
+		truth, diagnostics, err := computation.ReadTruth(t.Context(), measure.Format{}, measure.Options{}, asked,
 			[]measure.File{measuretest.File("qrels", c.Qrels)})
 		if err != nil || truth == nil {
 			t.Fatal(i, diagnostics, err)

@@ -100,7 +100,10 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 	if err != nil {
 		return nil, err
 	}
-	e := &measure.Scores{Diagnostics: run.inOrder(report), Kept: &kept{run, read, withoutTruth}}
+	e := &measure.Scores{Diagnostics: run.inOrder(report)}
+	if q.options.Only == nil { // otherwise the run lacks lines
+		e.Kept = &kept{run, read, withoutTruth}
+	}
 	if !report.Failed() {
 		e.Result = plan.result(counter, q, values)
 		e.Result.Warnings = e.Diagnostics

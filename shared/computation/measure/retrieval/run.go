@@ -96,13 +96,14 @@ func (b *block) line(record int) int {
 // topics numbers the topics of a run. Topics of the truth have their numbers in the truth. Other topics get the next numbers in the order
 // in which the parsers find them. It is safe for concurrent use.
 type topics struct {
-	names  []string // topics of the truth
-	known  map[string]int32
-	most   int // limit of others
-	mu     sync.Mutex
-	index  map[string]int32
-	others []string
-	full   atomic.Bool // others exceeded the limit
+	options measure.Options
+	names   []string // topics of the truth
+	known   map[string]int32
+	most    int // limit of others
+	mu      sync.Mutex
+	index   map[string]int32
+	others  []string
+	full    atomic.Bool // others exceeded the limit
 }
 
 // number returns the number of a topic. ok is false if there are too many topics.
@@ -175,7 +176,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 	r := &runReader{
 		run: &run{
 			files:  lists.Map(files, func(f measure.File) string { return f.Name }),
-			topics: &topics{names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
+			topics: &topics{options: q.options, names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
 		},
 		limits:  limits,
 		jobs:    make(chan job, parsers),
@@ -318,7 +319,7 @@ func (r *run) reportFile(report *measure.Report, file int, found *measure.Report
 		pairs.add(b.pairs)
 		records += len(b.records)
 	}
-	if records == 0 && !slices.ContainsFunc(all, (*measure.Report).Failed) {
+	if records == 0 && r.topics.options.Only == nil && !slices.ContainsFunc(all, (*measure.Report).Failed) {
 		report.Errorf(name, 0, "the file is empty or has no lines; each line needs "+fields.RunLayout)
 	}
 	report.AddAll(name, all...)

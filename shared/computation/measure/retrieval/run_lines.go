@@ -135,6 +135,22 @@ func isDoubtful(topic, doc []byte, n int) bool {
 	return n > 6 || fields.IsQ0(doc) || fields.IsQuoted(topic) || fields.IsQuoted(doc)
 }
 
+// begin begins a span of a topic if the topic is selected. It returns above, or no position if the span before has another topic. ok is
+// false if there are too many topics.
+func (p *parser) begin(b *block, topic []byte, above position, s span) (isUsed bool, of position, ok bool) {
+	if !p.topics.options.Uses(topic) {
+		return false, above, true
+	}
+	if s.topic, ok = p.topics.number(topic); !ok {
+		return false, position{}, false
+	}
+	if n := len(b.spans); n == 0 || b.spans[n-1].topic != s.topic {
+		above = position{}
+	}
+	b.spans = append(b.spans, s)
+	return true, above, true
+}
+
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
 // it contradicts the score, because less may be better in such scores. numbers are the fields.NumbersOf the file.
 func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
@@ -143,8 +159,8 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 	records, docs := p.records[:0], p.docs[:0]
 	var columns [6]lines.Column
 	var parts [6][]byte
-	var last []byte // topic of the line before, or nil if the line before has no record
-	var number int32
+	var last []byte    // topic of the line before, or nil if the line before has no record
+	isUsed := false    // the topic of the line is selected
 	var above position // position of the last record if it has the same topic
 	for {
 		n, message := 6, ""
@@ -193,14 +209,12 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 		}
 		if !bytes.Equal(topic, last) {
 			last = topic
-			before := number
-			if number, ok = p.topics.number(topic); !ok {
+			if isUsed, above, ok = p.begin(&b, topic, above, span{first: uint32(len(records)), line: uint32(at - b.first)}); !ok {
 				break
 			}
-			b.spans = append(b.spans, span{number, uint32(len(records)), uint32(at - b.first)})
-			if number != before {
-				above.rank = nil
-			}
+		}
+		if !isUsed {
+			continue
 		}
 		if n > 6 { // The sixth field may be another one than the tag.
 			b.warn(tooLong, at, tooLongText)

@@ -26,6 +26,8 @@ type subtopicGrade struct {
 	grade    int16
 }
 
+func newSubtopics() *subtopics { return &subtopics{index: map[string]int32{}} }
+
 // bytes estimates the memory of the subtopics.
 func (s *subtopics) bytes() int {
 	const perName = 2*16 + 16
@@ -69,7 +71,7 @@ func (s *subtopics) warn(files []string, report *measure.Report) {
 // ReadDiversityQrels reads judgments like ReadQrels, with a subtopic as the second field. The grade of a document is its highest grade for
 // any subtopic.
 func ReadDiversityQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
-	return readQrels(ctx, &subtopics{index: map[string]int32{}}, files)
+	return readQrels(ctx, measure.Options{}, newSubtopics(), files)
 }
 
 // group merges the entries of a document for the subtopics of a topic into one entry, and keeps the grades by subtopic. Entries must be in

@@ -58,7 +58,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []mea
 	}
 	contents, done := Contents(files)
 	defer done()
-	truth, diagnostics, err := computations[s.Kind].ReadTruth(ctx, s.Format, measures, contents)
+	truth, diagnostics, err := computations[s.Kind].ReadTruth(ctx, s.Format, measure.Options{}, measures, contents)
 	if truth == nil {
 		return nil, diagnostics, err
 	}

@@ -141,7 +141,7 @@ func TestRead_BoundsTypes(t *testing.T) {
 		return b.String()
 	}
 	file := measuretest.File("truth", write(0, bounds.Types+1))
-	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, nil, []measure.File{file})
+	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, measure.Options{}, nil, []measure.File{file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestEvaluate_KeepsNoValuesOfManyDocuments(t *testing.T) {
 	}
 	asked := measuretest.Parse(t, measure.Spans, names...)
 	text := strings.Repeat("a B\n\n", documents)
-	truth, diagnostics, err := spans.Computation.ReadTruth(t.Context(), measure.Format{Kind: measure.CoNLL}, asked,
+	truth, diagnostics, err := spans.Computation.ReadTruth(t.Context(), measure.Format{Kind: measure.CoNLL}, measure.Options{}, asked,
 		[]measure.File{measuretest.File("truth", text)})
 	if err != nil || measure.HasErrors(diagnostics) {
 		t.Fatal(diagnostics, err)
@@ -249,7 +249,8 @@ func FuzzConll(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		measures := measuretest.Parse(t, measure.Spans, "F1(average=micro)", "IoU(average=macro)", "DocumentF1")
-		truth, found, err := spans.Computation.ReadTruth(t.Context(), conll, measures, []measure.File{measuretest.File("f", text)})
+		truth, found, err := spans.Computation.ReadTruth(t.Context(), conll, measure.Options{}, measures,
+			[]measure.File{measuretest.File("f", text)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +297,8 @@ func FuzzSpans(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		measures := measuretest.Parse(t, measure.Spans, "F1(average=micro)", "F1(average=macro,overlap=proportional)", "DocumentIoU")
-		truth, found, err := spans.Computation.ReadTruth(t.Context(), jsonl, measures, []measure.File{measuretest.File("f", text)})
+		truth, found, err := spans.Computation.ReadTruth(t.Context(), jsonl, measure.Options{}, measures,
+			[]measure.File{measuretest.File("f", text)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,10 +143,10 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 }
 
 // readTexts reads a truth of documents.
-func readTexts(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
+func readTexts(ctx context.Context, format measure.Format, options measure.Options, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Reference, []string, error) {
 	truth := &texts{types: newTypes(ctx), report: report, field: format.ValueField, isTruth: true}
-	items, err := predictions.ReadArrays(ctx, format, truth.take, files, report)
+	items, err := predictions.ReadArrays(ctx, format, options, truth.take, files, report)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +161,7 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 			run.places = make([]place, items.Len())
 			err = items.ReadRunArrays(ctx, run.take, files, report)
 		} else {
-			_, err = predictions.ReadArrays(ctx, format, run.take, files, report)
+			_, err = predictions.ReadArrays(ctx, format, options, run.take, files, report)
 		}
 		return documents{
 			count: items.Len(),

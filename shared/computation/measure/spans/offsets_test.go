@@ -131,7 +131,8 @@ func TestReadTruth_ReportsSpansOfFurtherTexts(t *testing.T) {
 		fmt.Fprintf(&text, `{"id":%d,"text":"äöü","spans":[%s]}`+"\n", id, list)
 	}
 	asked := measuretest.Parse(t, measure.Spans, "F1(average=micro)")
-	_, found, err := spans.Computation.ReadTruth(t.Context(), jsonl, asked, []measure.File{measuretest.File("f", text.String())})
+	_, found, err := spans.Computation.ReadTruth(t.Context(), jsonl, measure.Options{}, asked,
+		[]measure.File{measuretest.File("f", text.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ package spans
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -58,10 +59,10 @@ const Version = "spans/1"
 // Computation computes the measures of spans.
 var Computation = measure.Computation{
 	Version: Version,
-	ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+	ReadTruth: func(ctx context.Context, format measure.Format, options measure.Options, asked []measure.Measure,
 		files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 		var report measure.Report
-		truth, kinds, err := readTruth(ctx, format, asked, files, &report)
+		truth, kinds, err := readTruth(ctx, format, options, asked, files, &report)
 		if err != nil || report.Failed() {
 			return nil, report.Diagnostics(), err
 		}
@@ -76,18 +77,24 @@ var Computation = measure.Computation{
 	ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 		files []measure.File) ([]measure.Diagnostic, error) {
 		var report measure.Report
-		_, _, err := readTruth(ctx, format, asked, files, &report) // files of truths and runs have the same rules
+		_, _, err := readTruth(ctx, format, measure.Options{}, asked, files, &report) // files of truths and runs have the same rules
 		return report.Diagnostics(), err
 	},
 }
 
+// errNoIDs is the error for options of a truth of tokens.
+var errNoIDs = errors.New("the tokens of " + measure.CoNLL + " have no ids, so no part of them can be selected, and no id can be extra")
+
 // readTruth reads a truth. It also returns the types of its spans.
-func readTruth(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
+func readTruth(ctx context.Context, format measure.Format, options measure.Options, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Reference, []string, error) {
-	if format.Kind == measure.CoNLL {
-		return readSentences(ctx, asked, files, report)
+	if format.Kind != measure.CoNLL {
+		return readTexts(ctx, format, options, asked, files, report)
 	}
-	return readTexts(ctx, format, asked, files, report)
+	if options.Only != nil || options.ExtraIDs != "" {
+		return nil, nil, errNoIDs
+	}
+	return readSentences(ctx, asked, files, report)
 }
 
 // newTruth returns a truth with count documents and the number of spans or tokens. size is its memory in bytes. read reads a run, and

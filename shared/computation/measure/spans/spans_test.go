@@ -27,7 +27,7 @@ var (
 // read reads a truth without faults.
 func read(t testing.TB, format measure.Format, text string, names ...string) *measure.Reference {
 	t.Helper()
-	truth, found, err := spans.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Spans, names...),
+	truth, found, err := spans.Computation.ReadTruth(t.Context(), format, measure.Options{}, measuretest.Parse(t, measure.Spans, names...),
 		[]measure.File{measuretest.File("truth", text)})
 	if err != nil || truth == nil {
 		t.Fatalf("%v, %v\n%s", measuretest.Lines(found), err, text)
@@ -249,7 +249,7 @@ func TestEvaluate_OfManyDocumentsHasNoValuesByDocument(t *testing.T) {
 }
 
 func TestReadTruth_WarnsOfTypesThatItLacks(t *testing.T) {
-	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, measuretest.Parse(t, measure.Spans, "F1(type=PERS)"),
+	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, measure.Options{}, measuretest.Parse(t, measure.Spans, "F1(type=PERS)"),
 		[]measure.File{measuretest.File("truth", "Anna B-PER\n")})
 	if err != nil {
 		t.Fatal(err)

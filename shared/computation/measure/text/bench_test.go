@@ -91,7 +91,8 @@ func BenchmarkPython(b *testing.B) {
 
 func evaluateFiles(b *testing.B, asked []measure.Measure, truth, run []byte) float64 {
 	b.Helper()
-	read, _, err := Computation.ReadTruth(b.Context(), format, asked, []measure.File{{Name: "truth", Content: bytes.NewReader(truth)}})
+	read, _, err := Computation.ReadTruth(b.Context(), format, measure.Options{}, asked,
+		[]measure.File{{Name: "truth", Content: bytes.NewReader(truth)}})
 	if err != nil {
 		b.Fatal(err)
 	}

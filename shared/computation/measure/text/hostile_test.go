@@ -121,7 +121,7 @@ func TestROUGE_TakesTheFirstOfEqualReferences(t *testing.T) {
 func evaluated(ctx context.Context, t testing.TB, format measure.Format, truth, run string) (measure.Result, []measure.Diagnostic, error) {
 	t.Helper()
 	asked := measuretest.Parse(t, measure.Text, everyMeasure...)
-	read, diagnostics, err := Computation.ReadTruth(ctx, format, asked, []measure.File{measuretest.File("truth", truth)})
+	read, diagnostics, err := Computation.ReadTruth(ctx, format, measure.Options{}, asked, []measure.File{measuretest.File("truth", truth)})
 	if err != nil || measure.HasErrors(diagnostics) {
 		return measure.Result{}, diagnostics, err
 	}
@@ -183,7 +183,7 @@ func TestComputation_WarnsOfUnicodeForms(t *testing.T) {
 
 // TestComputation_AdvisesOnlyATokenizerThatHeals has a text without letters and digits of any script.
 func TestComputation_AdvisesOnlyATokenizerThatHeals(t *testing.T) {
-	_, found, err := Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Text, "ROUGE1"),
+	_, found, err := Computation.ReadTruth(t.Context(), format, measure.Options{}, measuretest.Parse(t, measure.Text, "ROUGE1"),
 		[]measure.File{measuretest.File("f", `{"id":1,"text":"!!!"}`)})
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestComputation_WarnsOfTextsWithoutWords(t *testing.T) {
 		"BLEU chrF EM TokenF1 BLEU(tokenize=zh)": nil,
 	} {
 		asked := measuretest.Parse(t, measure.Text, strings.Fields(names)...)
-		truth, ofTruth, err := Computation.ReadTruth(t.Context(), format, asked, file())
+		truth, ofTruth, err := Computation.ReadTruth(t.Context(), format, measure.Options{}, asked, file())
 		if err != nil || truth == nil {
 			t.Fatal(ofTruth, err)
 		}
@@ -260,7 +260,7 @@ func TestComputation_BoundsItsWork(t *testing.T) {
 func TestComputation_StopsWithTheContext(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, everyMeasure...)
 	ctx, cancel := context.WithCancel(t.Context())
-	truth, _, err := Computation.ReadTruth(ctx, format, asked, []measure.File{measuretest.File("truth", `{"id":1,"text":"a"}`)})
+	truth, _, err := Computation.ReadTruth(ctx, format, measure.Options{}, asked, []measure.File{measuretest.File("truth", `{"id":1,"text":"a"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,12 +84,13 @@ func TestComputation_EqualsTheReferences(t *testing.T) {
 			}
 		}
 		asked := measuretest.Parse(t, measure.Text, names...)
-		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked, []measure.File{lines(c.Examples, func(e example) any {
+		files := []measure.File{lines(c.Examples, func(e example) any {
 			if len(e.References) == 1 && i%2 == 0 {
 				return e.References[0]
 			}
 			return e.References
-		})})
+		})}
+		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, measure.Options{}, asked, files)
 		if err != nil || len(notWordless(diagnostics)) > 0 {
 			t.Fatal(diagnostics, err)
 		}
@@ -203,7 +204,7 @@ func TestComputation_OfOtherScripts(t *testing.T) {
 		"وصل الرئيس إلى القاهرة ٢٠٢٦": {"الرئيس وصل القاهرة ٢٠٢٦",
 			[6]float64{0, 0.888888888888889, 0.28571428571428575, 0.6666666666666665, 29.588031349552907, 29.588031349552907}},
 	} {
-		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked,
+		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, measure.Options{}, asked,
 			[]measure.File{lines([]string{reference}, func(text string) any { return text })})
 		if err != nil || truth == nil {
 			t.Fatal(diagnostics, err)
@@ -232,7 +233,7 @@ func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
 		`[]` + "\n" + `["a","b"]`:                "var",
 	} {
 		first, second, _ := strings.Cut(truth, "\n")
-		read, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked,
+		read, diagnostics, err := Computation.ReadTruth(t.Context(), format, measure.Options{}, asked,
 			[]measure.File{measuretest.File("truth", fmt.Sprintf("{\"id\":1,\"text\":%s}\n{\"id\":2,\"text\":%s}\n", first, second))})
 		if err != nil || read == nil {
 			t.Fatal(diagnostics, err)

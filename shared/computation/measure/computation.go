@@ -28,9 +28,11 @@ type Reference struct {
 	Steps func([]Measure) int
 	// Contents describes the truth to its organizers. It is incomplete if the counter has an error.
 	Contents func(*steps.Counter) Contents
-	Extent   string // the size of the truth in words, such as: 3 examples with 2 labels
-	Bytes    int64  // the memory of the truth, estimated
-	Shape    Shape  // set if examples have labels or numbers
+	// IDs are the ids that runs are joined by. It is nil for formats without ids.
+	IDs    *IDs
+	Extent string // the size of the truth in words, such as: 3 examples with 2 labels
+	Bytes  int64  // the memory of the truth, estimated
+	Shape  Shape  // set if examples have labels or numbers
 	// Topics is the number of topics or documents that a Result holds values of. It is 0 if there are too many. Values by example do not
 	// count, because MaxExamples keeps them few.
 	Topics int

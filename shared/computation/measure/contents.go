@@ -8,8 +8,6 @@ type Contents struct {
 	Text string
 	// Faults are probable mistakes, each a sentence without its full stop.
 	Faults []string
-	// IDs are the ids that runs are joined by. It is nil for kinds without ids.
-	IDs *IDs
 	// Values iterates over the other column of the files: documents or labels. It may be nil.
 	Values iter.Seq[string]
 	// Perfect returns the files of a run that repeats the truth. It is nil if the files of the truth are such a run, and if Unscored says
@@ -20,11 +18,14 @@ type Contents struct {
 
 // IDs are the ids of the topics or items in the inputs or in the ground truth of a dataset.
 type IDs struct {
-	Noun string // topic or item
-	Len  int
-	All  iter.Seq[string]
-	Has  func(id string) bool
+	Noun  string // topic or item
+	Len   int
+	All   iter.Seq[string]
+	Index func(id []byte) int // the number of an id below Len, or -1; any number of goroutines may call it
 }
+
+// Has reports whether there is the id.
+func (s *IDs) Has(id string) bool { return s.Index([]byte(id)) >= 0 }
 
 // hundred is the best value of BLEU and chrF, which are percentages as in sacrebleu.
 const hundred = 100

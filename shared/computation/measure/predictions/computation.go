@@ -121,6 +121,7 @@ func (t *Gold) withMeasures(
 		Steps: func(asked []measure.Measure) int {
 			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth in memory
 		},
+		IDs:    t.Items(),
 		Extent: t.extent(),
 		Bytes:  t.Bytes(),
 		Shape:  measure.Shape{Examples: t.Len(), Labels: len(t.Labels())},

@@ -26,13 +26,13 @@ func (t *Gold) Items() *measure.IDs {
 				}
 			}
 		},
-		Has: func(id string) bool { return t.ids.find([]byte(id)) >= 0 },
+		Index: t.ids.find,
 	}
 }
 
 // contents counts the items with their labels, numbers or texts.
 func (t *Gold) contents(counter *steps.Counter) measure.Contents {
-	c := measure.Contents{IDs: t.Items(), Values: slices.Values(t.labels.names)}
+	c := measure.Contents{Values: slices.Values(t.labels.names)}
 	text := []string{plural.Count(t.Len(), "item")}
 	if counter.Add(t.Len()+len(t.sets.codes)+len(t.labels.names)) != nil {
 		return measure.Contents{}

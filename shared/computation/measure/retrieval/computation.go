@@ -39,7 +39,7 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Reference {
 		topics = 0
 	}
 	return &measure.Reference{
-		Steps: q.steps, Extent: q.extent(), Bytes: q.Bytes(), Topics: topics,
+		Steps: q.steps, IDs: q.ids(), Extent: q.extent(), Bytes: q.Bytes(), Topics: topics,
 		Known: func(ids, _ bool) *measure.Known {
 			if !ids {
 				return nil

@@ -17,9 +17,11 @@ func (q *Qrels) ids() *measure.IDs {
 	if len(q.names) == 0 {
 		return nil
 	}
-	return &measure.IDs{Noun: "topic", Len: len(q.names), All: slices.Values(q.names), Has: func(id string) bool {
-		_, ok := q.index[id]
-		return ok
+	return &measure.IDs{Noun: "topic", Len: len(q.names), All: slices.Values(q.names), Index: func(id []byte) int {
+		if i, ok := q.index[string(id)]; ok {
+			return int(i)
+		}
+		return -1
 	}}
 }
 
@@ -43,7 +45,7 @@ func (q *Qrels) contents(counter *steps.Counter) measure.Contents {
 		relevant += n
 	}
 	text := fmt.Sprintf("%s, %s, %d relevant", plural.Count(len(q.names), "topic"), plural.Count(len(q.judgments), "judgment"), relevant)
-	c := measure.Contents{IDs: q.ids(), Values: q.documents(), Text: text, Faults: q.exchangedColumns(counter)}
+	c := measure.Contents{Values: q.documents(), Text: text, Faults: q.exchangedColumns(counter)}
 	switch {
 	case relevant == 0:
 		c.Faults = append(c.Faults, "no document is relevant, since no grade is above 0: every run gets 0; check that the grade is the last "+

@@ -43,7 +43,7 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 	}
 	p := Portrait{Contents: c.Text, Warnings: c.Faults}
 	if inputs != nil {
-		if err := p.compare(ctx, e.settings.Kind, &c, inputs.of, files); err != nil {
+		if err := p.compare(ctx, e, &c, inputs.of, files); err != nil {
 			return p, err
 		}
 	}
@@ -62,14 +62,15 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 }
 
 // compare compares the ids of the truth with those of the inputs.
-func (p *Portrait) compare(ctx context.Context, kind measure.Kind, c *measure.Contents, inputs *measure.Known, files []File) error {
-	if inputs.IDs == nil || c.IDs == nil {
+func (p *Portrait) compare(ctx context.Context, e *Evaluator, c *measure.Contents, inputs *measure.Known, files []File) error {
+	ids := e.truth.IDs
+	if inputs.IDs == nil || ids == nil {
 		return p.compareTokens(ctx, inputs, files)
 	}
 	counter := steps.Of(ctx)
 	known := 0
 	var unknown []string
-	for id := range c.IDs.All {
+	for id := range ids.All {
 		if counter.Add(1) != nil {
 			return counter.Err()
 		}
@@ -80,12 +81,12 @@ func (p *Portrait) compare(ctx context.Context, kind measure.Kind, c *measure.Co
 			unknown = append(unknown, id)
 		}
 	}
-	noun, verb := c.IDs.Noun, "are in the truth"
+	noun, verb := ids.Noun, "are in the truth"
 	if noun == "topic" {
 		verb = "are judged"
 	}
 	p.Contents += fmt.Sprintf("; %d of the %d %ss of the inputs %s", known, inputs.IDs.Len, noun, verb)
-	more := c.IDs.Len - known
+	more := ids.Len - known
 	switch {
 	case known == 0 && swapped(counter, c, inputs.IDs):
 		p.warn("no %s of the truth is in the inputs, but the values of its other column are: the columns are probably swapped", noun)
@@ -93,9 +94,9 @@ func (p *Portrait) compare(ctx context.Context, kind measure.Kind, c *measure.Co
 		p.warn("no %s of the truth is in the inputs: the truth has %s; check that truth and inputs belong together and write ids alike", noun,
 			fields.JoinFirst(unknown, more))
 	case more > 0:
-		p.warn("%d of the %d %ss of the truth are not in the inputs: %s", more, c.IDs.Len, noun, fields.JoinFirst(unknown, more))
+		p.warn("%d of the %d %ss of the truth are not in the inputs: %s", more, ids.Len, noun, fields.JoinFirst(unknown, more))
 	}
-	if kind == measure.Spans {
+	if e.settings.Kind == measure.Spans {
 		return p.compareTexts(ctx, inputs, files)
 	}
 	return counter.Err()

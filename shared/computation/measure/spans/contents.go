@@ -60,15 +60,15 @@ func (s *sentences) areNumbered() bool {
 }
 
 // contents counts the spans of a truth of documents.
-func (x *texts) contents(ids *measure.IDs) measure.Contents {
+func (x *texts) contents(*steps.Counter) measure.Contents {
 	without := 0
 	for _, p := range x.places {
 		if p.start == p.end {
 			without++
 		}
 	}
-	c := measure.Contents{IDs: ids, Values: slices.Values(x.types.names), Text: fmt.Sprintf("%s, %d of them without spans, %s of %s",
-		plural.Count(ids.Len, "item"), without, plural.Count(len(x.list), "span"), plural.Count(len(x.types.names), "type"))}
+	c := measure.Contents{Values: slices.Values(x.types.names), Text: fmt.Sprintf("%s, %d of them without spans, %s of %s",
+		plural.Count(len(x.places), "item"), without, plural.Count(len(x.list), "span"), plural.Count(len(x.types.names), "type"))}
 	if len(x.list) == 0 {
 		c.Faults = append(c.Faults, "no document has a span, so there is none to find")
 	}

@@ -152,9 +152,8 @@ func readTexts(ctx context.Context, format measure.Format, options measure.Optio
 	}
 	kept := cap(truth.list) + cap(truth.recounted[inUnits]) + cap(truth.recounted[inBytes])
 	size := items.Bytes() + int64(12*kept+8*cap(truth.places)+truth.types.bytes())
-	contents := func(*steps.Counter) measure.Contents { return truth.contents(items.Items()) }
-	return newTruth(asked, items.Len(), len(truth.list), size, contents, func(ctx context.Context, ids, types bool, files []measure.File,
-		report *measure.Report) (documents, error) {
+	reference := newTruth(asked, items.Len(), len(truth.list), size, truth.contents, func(ctx context.Context, ids, types bool,
+		files []measure.File, report *measure.Report) (documents, error) {
 		run := &texts{types: truth.types.ofRun(ctx, types), report: report, field: format.ValueField}
 		var err error
 		if ids {
@@ -172,7 +171,9 @@ func readTexts(ctx context.Context, format measure.Format, options measure.Optio
 			},
 			warning: func() string { return run.shifted(truth) },
 		}, cmp.Or(err, run.types.counter.Err())
-	}), truth.types.names, nil
+	})
+	reference.IDs = items.Items()
+	return reference, truth.types.names, nil
 }
 
 // at returns the spans of a document.

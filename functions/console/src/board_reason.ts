@@ -20,11 +20,13 @@ export function markOf({ hidden, published }: Entry): string {
 
 type Compared = { against?: number; entries: Pick<Schemas["LeaderboardEntry"], "change">[] };
 
+const compared = "among the entries that both versions rank"; // A new entry above others moves them without a mark.
+
 /** changesNote says from which version a board shows changes of rank, and if there are none. It is empty unless the reader asked for changes. */
 export function changesNote({ against, entries }: Compared): string {
   if (!against) return "";
   const changed = entries.some(e => e.change && (e.change.absent || e.change.difference !== 0));
   return changed
-    ? `Changes of rank are from version ${against}.`
-    : `No rank here has changed since version ${against}.`;
+    ? `Changes of rank are from version ${against}, ${compared}.`
+    : `No rank here has changed since version ${against}, ${compared}.`;
 }

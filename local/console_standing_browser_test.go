@@ -202,6 +202,8 @@ func TestConsole_FollowsDecisionsAboutATeam(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, team, map[string]any{"state": "rejected"}, nil)
 	p.Press("Run on Summer > Submit")
 	p.Sees("The organizers rejected your team: it does not take part, and cannot submit.")
+	p.Visit(path + "/join")
+	p.Sees("The organizers rejected your team Otters.")
 	p.Visit(path + "/team")
 	p.Sees("The organizers rejected your team")
 	p.Await(`![...document.querySelectorAll("main h3")].some(h => h.textContent === "About the team")`)

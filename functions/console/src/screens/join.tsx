@@ -23,8 +23,8 @@ export default ({ params }: Screen) => (
 );
 
 const registered = {
-  accepted: "You take part already",
-  pending: "You have asked to take part, and the organizers decide",
+  accepted: "You take part already in the team",
+  pending: "The organizers decide about your team",
   rejected: "The organizers rejected your team",
 };
 
@@ -47,7 +47,11 @@ function Register({ task, me }: OfTask) {
   if (mine)
     return (
       <p class="notice">
-        {registered[mine.state]}: <a href={`#/tasks/${task.id}/team`}>your team</a>.
+        {registered[mine.state]}{" "}
+        <a href={`#/tasks/${task.id}/team`}>
+          <bdi>{mine.team}</bdi>
+        </a>
+        .
       </p>
     );
   const ended = endedIn(me, task.id);

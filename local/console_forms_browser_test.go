@@ -47,6 +47,23 @@ func TestConsole_CompletesAddresses(t *testing.T) {
 	}
 }
 
+// TestConsole_ClearsTheNoteOfTheSaveBefore saves a form, and then fills in what the server refuses.
+func TestConsole_ClearsTheNoteOfTheSaveBefore(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	organizer := s.post(t, s.token(t, "owner"), "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	p := s.signedIn(t, "owner", strings.TrimPrefix(organizer, "/v1"))
+	p.Fill("Website", "https://lakes.example")
+	p.Press("Save")
+	p.Sees("Saved.")
+	p.Fill("Name", " ")
+	p.Press("Save")
+	p.Sees("Nothing was saved: look at what is marked above.")
+	if said := browsertest.Evaluate[string](p.Page, `document.querySelector(".status").innerText`); said != "" {
+		t.Errorf("the page still says %q", said)
+	}
+}
+
 // TestConsole_CancelsWhatAPreviewShows cancels after the preview of a change. The form must keep its values, and nothing must be saved.
 func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import { Problem, toProblem } from "../problem";
 import { refusalOf, useSettled } from "../refresh";
 import { draftPrefix, useSession } from "../session";
 import { Failure } from "./show";
+import { clearNote } from "./status";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
 /** Editing is the state of a form for its fields. */
@@ -96,6 +97,7 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
     setBusy(true);
     setProblem(undefined);
     setEdited([]);
+    clearNote();
     try {
       const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);

@@ -15,10 +15,14 @@ const set = (next: Note[]): void => {
 };
 const drop = (id: number): void => set(notes.filter(n => n.id !== id));
 
-/** say shows a text. undo undoes the action; a text with undo stays longer. */
+/** clearNote removes the note of the last action, so that it does not stand beside the refusal of the next one. */
+export const clearNote = (): void => set(notes.filter(n => n.waits));
+
+/** say shows a text instead of the note of the last action. undo undoes the action; a text with undo stays longer. */
 export function say(text: string, undo?: () => Promise<unknown>): void {
   const id = ++last;
-  set([...notes.filter(n => n.waits), { id, text, ...(undo && { undo }) }]);
+  clearNote();
+  set([...notes, { id, text, ...(undo && { undo }) }]);
   setTimeout(() => drop(id), undo ? 20_000 : 8_000);
 }
 

@@ -11,11 +11,27 @@ export const change: Schemas["ReviewChange"] = { blinded: false, published: true
 const most = 100; // runs that one request reviews
 const atOnce = 8; // requests
 
+/** finalsOf counts the runs that are marked as final. It is undefined if none of their datasets takes final runs. */
+async function finalsOf(runs: Candidate[]): Promise<number | undefined> {
+  const choosable = await onFinalDatasets(runs);
+  return choosable.length > 0 ? markedOf(choosable) : undefined;
+}
+
+/** onFinalDatasets returns the runs of datasets that take final runs. */
+async function onFinalDatasets(runs: Candidate[]): Promise<Candidate[]> {
+  const takes = new Set<string>();
+  for (const some of chunks([...new Set(runs.map(r => r.datasetId))], atOnce)) {
+    const reads = some.map(datasetId => read("/v1/datasets/{datasetId}", { path: { datasetId } }));
+    for (const d of await Promise.all(reads)) if (d.finalRuns) takes.add(d.id);
+  }
+  return runs.filter(r => takes.has(r.datasetId));
+}
+
 /**
- * finalsOf counts the runs that are marked as final now: the list on the screen can be older. A run stays final when it
+ * markedOf counts the runs that are marked as final now: the list on the screen can be older. A run stays final when it
  * fails again, after which lists may show no evaluation of it.
  */
-async function finalsOf(runs: Candidate[]): Promise<number> {
+async function markedOf(runs: Candidate[]): Promise<number> {
   const ids = runs.map(r => r.runId);
   const final = new Map((await evaluationsOf(ids)).map(e => [e.runId, e.final]));
   const unlisted = ids.filter(id => !final.has(id));

@@ -37,20 +37,30 @@ const audiences: Record<string, string> = {
 };
 
 /**
- * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
- * the runs of rejected teams that are left out. withheld says that a dataset of the runs withholds scores now.
+ * markedFinal ends a count of runs with how many of them are marked as final. It is empty if finals is undefined: none of
+ * their datasets takes final runs.
+ */
+export const markedFinal = (finals: number | undefined): string =>
+  finals === undefined ? "" : `, ${finals || "none"} marked as final`;
+
+/**
+ * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, as for
+ * markedFinal, and left the runs of rejected teams that are left out. withheld says that a dataset of the runs withholds
+ * scores now.
  */
 export function questionOf(
   verb: string,
   runs: Candidate[],
-  finals: number,
+  finals: number | undefined,
   left: number,
   seen: Seen,
   withheld = false,
 ): string {
-  const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
-  const baseline = runs.some(isBaseline) && "baselines";
-  const of = [count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
+  const ofTeams = runs.filter(r => !isBaseline(r));
+  const entrants = new Set(ofTeams.map(r => r.registrationId));
+  const baselines = runs.length - ofTeams.length;
+  const teams = count(entrants.size, "team");
+  const of = baselines > 0 ? `: ${ofTeams.length} of ${teams} and ${count(baselines, "baseline")}` : ` of ${teams}`;
   const named = (audience: string): string =>
     audience === "owners" && entrants.size === 0
       ? "Only the organizers and the users who submitted them"
@@ -58,7 +68,7 @@ export function questionOf(
   return [
     entrants.size === 0
       ? `${verb} ${count(runs.length, "baseline")}?`
-      : `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
+      : `${verb} ${count(runs.length, "run")}${of}${markedFinal(finals)}?`,
     ...seen.map(s => `${named(s.audience)} will see the scores of ${count(s.runs, "run")}.`),
     withheld && untilClose,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,

@@ -36,11 +36,20 @@ test("the question counts two teams with one name as two", () => {
   );
 });
 
+test("the question says nothing of final runs where no dataset takes them", () => {
+  assert.equal(questionOf("Publish", [run("Otters")], undefined, 0, []), "Publish 1 run of 1 team?");
+});
+
+test("the question counts baselines apart from runs of teams", () => {
+  const all = [run("Otters"), run("Otters"), run("baseline"), run("baseline")];
+  assert.equal(questionOf("Publish", all, undefined, 0, []), "Publish 4 runs: 2 of 1 team and 2 baselines?");
+});
+
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {
   const all = [run("Otters"), run("baseline")];
   assert.equal(
     questionOf("Unblind and publish", all, 0, 0, [], true),
-    "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
+    "Unblind and publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
       "No scores on this dataset are shown before the window of the last team has closed.",
   );
 });
@@ -48,7 +57,7 @@ test("the question counts baselines as no team, and says when withheld scores ar
 test("baselines, which have no team, are seen by the organizers", () => {
   assert.equal(
     questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "owners", runs: 2 }]),
-    "Publish 2 runs of 1 team and baselines, none marked as final? " +
+    "Publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
       "Only the organizers and the teams that submitted them will see the scores of 2 runs.",
   );
 });

@@ -1,8 +1,9 @@
 // The decision of organizers whether teams take part.
 import { effects, patch, type Schemas } from "../api";
-import { read } from "../data";
+import { read, readAll } from "../data";
 import { inWords } from "../member_names";
 import { count } from "../plural";
+import { markedFinal } from "../publishing_question";
 import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
 import { Action } from "./show";
@@ -71,10 +72,12 @@ async function lostBy(r: Registration): Promise<string> {
   const kept = (await effects("PATCH", ofRegistration, ids, { state: "rejected" })).filter(e => e.kind === "audience");
   const own = runs?.data.filter(o => o.registrationId === r.id) ?? [];
   const more = runs?.links.next ? "at least " : "";
-  const finals = own.filter(o => o.final).length;
+  const datasets = await readAll("/v1/tasks/{taskId}/datasets", { path: { taskId: r.taskId } });
+  const choosable = own.filter(o => datasets.some(d => d.id === o.datasetId && d.finalRuns));
+  const finals = choosable.length > 0 ? choosable.filter(o => o.final).length : undefined;
   return (
-    `Reject ${teamName(r)}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
-    `${finals || "none"} marked as final. ${kept.map(e => inWords(e)).join(" ")}` +
+    `Reject ${teamName(r)}, which takes part? It can no longer submit. Its page says so. ` +
+    `It has ${more}${count(own.length, "run")}${markedFinal(finals)}. ${kept.map(e => inWords(e)).join(" ")}` +
     (kept.length > 0 ? " To hide them, unpublish the runs." : "")
   );
 }

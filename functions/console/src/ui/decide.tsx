@@ -72,7 +72,7 @@ async function lostBy(r: Registration): Promise<string> {
   const kept = (await effects("PATCH", ofRegistration, ids, { state: "rejected" })).filter(e => e.kind === "audience");
   const own = runs?.data.filter(o => o.registrationId === r.id) ?? [];
   const more = runs?.links.next ? "at least " : "";
-  const datasets = await readAll("/v1/tasks/{taskId}/datasets", { path: { taskId: r.taskId } });
+  const datasets = await readAll("/v1/datasets", { query: { "filter[taskId]": [r.taskId], limit: 200 } });
   const choosable = own.filter(o => datasets.some(d => d.id === o.datasetId && d.finalRuns));
   const finals = choosable.length > 0 ? choosable.filter(o => o.final).length : undefined;
   return (

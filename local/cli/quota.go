@@ -260,8 +260,9 @@ func listDatasets(c *call, task object) {
 	if !c.json {
 		c.showInputs(task, r, list, q)
 	}
+	finals := c.finalsColumn(list)
 	if len(q.Datasets) == 0 {
-		c.table(list, noDataset, columns)
+		c.table(list, noDataset, columns+finals)
 		return
 	}
 	for _, d := range list {
@@ -279,7 +280,7 @@ func listDatasets(c *call, task object) {
 			delete(d, "quota") // nothing is left of a dataset that takes no runs
 		}
 	}
-	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt|SCORES SHOWN scoresShown")
+	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt|SCORES SHOWN scoresShown"+finals)
 	c.tellCarriedOver(q)
 	c.tellTerms(task, q)
 }

@@ -87,9 +87,10 @@ func submit(c *call, task object) {
 			}
 			return c.left(task, datasets)
 		})
-		return
+	} else {
+		c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 	}
-	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
+	c.tellFinals(task, datasets, runs)
 }
 
 // tellBaseline says who submits a baseline, and whether its runs would wait for a worker.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 )
 
 func leaderboard(c *call, task object) {
-	body := map[string]any{"datasetId": c.dataset(task, c.text("dataset")).id(), "limit": c.number("limit"), "best": c.yes("best")}
+	d := c.dataset(task, c.text("dataset"))
+	body := map[string]any{"datasetId": d.id(), "limit": c.number("limit"), "best": c.yes("best")}
 	c.fill(body, map[string]string{"measure": "measure", "final": "final"})
 	if c.yes("public") {
 		if c.err == nil && !c.signedIn() {
@@ -42,12 +44,34 @@ func leaderboard(c *call, task object) {
 		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. " +
 			"The ranks shown to all who see the task: --public.")
 	}
+	c.noteReevaluation(d, b)
 	for _, member := range []string{"groupsNote", "finalsNote"} {
 		if note := memberAs[string](b, member); note != "" && !c.json {
 			c.note("%s", note)
 		}
 	}
 	c.print(b, lines...)
+}
+
+// noteReevaluation says of a leaderboard that its dataset has a newer version of the ground truth and evaluator, or that some runs have not
+// been evaluated against the shown version yet. The dataset was read before the leaderboard, which can show a later version.
+func (c *call) noteReevaluation(dataset, b object) {
+	if c.err != nil || c.json {
+		return
+	}
+	shown, newest := memberAs[int64](b, "truthVersion"), memberAs[int64](dataset, "truthVersion")
+	again := memberAs[*record.Progress](dataset, "reevaluation")
+	ended := ""
+	if again != nil && again.Runs > 0 {
+		ended = fmt.Sprintf(": %d of %d have", again.Runs-again.Waiting, again.Runs)
+	}
+	switch {
+	case shown < newest:
+		c.note("Shown are the results against %s. They stand until the runs have been evaluated against version %d%s.",
+			record.TruthVersionName(shown), newest, ended)
+	case shown == newest && again != nil && again.Waiting > 0 && memberAs[int64](dataset, "boardVersion") == newest:
+		c.note("Some runs have not been evaluated against %s yet%s.", record.TruthVersionName(shown), ended)
+	}
 }
 
 // marked returns the team of an entry. In parentheses follow the alias of an anonymous team, whether the entry is a baseline, and why

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -55,6 +56,42 @@ func TestRuns_ShowOneTruthVersion(t *testing.T) {
 			if o.Entry != nil && !reflect.DeepEqual(o.Entry[member], of.Entry[member]) {
 				t.Errorf("version %d has %s %v, want %v", o.truthVersion(), member, o.Entry[member], of.Entry[member])
 			}
+		}
+	}
+}
+
+// TestLeaderboard_SaysWhichVersionItShows shows leaderboards of servers whose runs are evaluated again. The dataset is read before the
+// leaderboard, which can show a later version.
+func TestLeaderboard_SaysWhichVersionItShows(t *testing.T) {
+	const stand = "Shown are the results against version 1 of the ground truth and evaluator. They stand until the runs have been evaluated "
+	for name, o := range map[string]struct {
+		dataset string
+		shown   int
+		want    string
+	}{
+		"current": {`"truthVersion":1,"boardVersion":1`, 1, ""},
+		"uncounted": {`"truthVersion":2,"boardVersion":1,"reevaluation":{"startedAt":"2030-01-01T00:00:00Z"}`, 1,
+			stand + "against version 2.\n"},
+		"earlier": {`"truthVersion":2,"boardVersion":1,"reevaluation":{"runs":3,"waiting":2}`, 1,
+			stand + "against version 2: 1 of 3 have.\n"},
+		"without progress": {`"truthVersion":2,"boardVersion":1`, 1, stand + "against version 2.\n"},
+		"shown before all are evaluated": {`"truthVersion":2,"boardVersion":2,"reevaluation":{"runs":3,"waiting":2}`, 2,
+			"Some runs have not been evaluated against version 2 of the ground truth and evaluator yet: 1 of 3 have.\n"},
+		"changed meanwhile": {`"truthVersion":2,"boardVersion":1,"reevaluation":{"runs":3,"waiting":2}`, 2, ""},
+	} {
+		url, _ := answering(t, map[string]string{
+			"/v1/tasks/" + someTask: `{"id":"` + someTask + `"}`,
+			"/v1/datasets":          `{"data":[{"id":"d",` + o.dataset + `}]}`,
+			"/v1/tools/leaderboard": fmt.Sprintf(`{"measures":["AP"],"truthVersion":%d,"entries":[{"rank":1,"team":"Otters","runId":"r"}]}`,
+				o.shown),
+		})
+		p := local(t)
+		_, said, _ := strings.Cut(p.want(done, "leaderboard", someTask, "--server", url), "r    -\n")
+		if said != o.want {
+			t.Errorf("%s: the leaderboard says %q, want %q", name, said, o.want)
+		}
+		if got := p.want(done, "leaderboard", someTask, "--server", url, "--json"); strings.Contains(got, "evaluated") {
+			t.Errorf("%s: with --json, the leaderboard says %s", name, got)
 		}
 	}
 }

@@ -50,6 +50,10 @@ const announceHelp = taskHelp + ` The text is
 Markdown, from a file or from standard input. If the server sends e-mails, members of accepted teams
 get it by e-mail, unless they chose otherwise.`
 
+const finalHelp = `The command "assay datasets" says how many final runs of each team a dataset takes. A team marks its
+runs until the dataset closes for it. Organizers of the task mark runs of all teams, also after the
+close.`
+
 const reviewHelp = taskHelp + ` A filter leaves out
 runs of rejected teams that the command would publish or unblind, unless it names the team by
 registrationIds=ID. All other changes concern these runs too.
@@ -127,7 +131,7 @@ var groups = []struct {
 			}},
 		{use: "cancel RUN...", short: "Cancel runs that have not ended", args: cobra.MinimumNArgs(1),
 			run: online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"}, "") })},
-		{use: "final RUN...", short: "Mark runs as those of your team that count", args: cobra.MinimumNArgs(1),
+		{use: "final RUN...", short: "Mark runs as those of their team that count", args: cobra.MinimumNArgs(1), more: finalHelp,
 			run: online(func(c *call) {
 				c.change(client.Path("runs"), c.args, map[string]any{"final": !c.yes("undo")}, "|FINAL final")
 			}),

@@ -48,6 +48,8 @@ type applying struct {
 	faulty *client.Problem        // all faults of the file that the dry run has found; nil if there is none
 	// outdated reports whether a dry run has previewed a dataset with the stored task, although it would change rules of the task.
 	outdated bool
+	// uncounted reports whether a dry run has met resources of a new organizer or task, for which the server previews no effects.
+	uncounted bool
 }
 
 func applyFile(c *call) {
@@ -106,9 +108,7 @@ func applyFile(c *call) {
 	c.err = nil // Print the steps before the error.
 	c.print(append([]step{}, a.steps...), lines...)
 	c.err = cmp.Or(failure, c.err)
-	if a.outdated && c.yes("dry-run") {
-		c.note("The consequences for datasets assume the stored task. Without --dry-run, the task changes first, so they can differ.")
-	}
+	a.noteLeftOut()
 }
 
 func (a *applying) apply() {
@@ -221,6 +221,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
 		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
 			a.err = nil // The only fault is that its organizer or task does not exist yet.
+			a.uncounted = true
 		}
 		for i := range p.Errors {
 			p.Errors[i].Pointer = pointer + p.Errors[i].Pointer

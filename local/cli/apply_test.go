@@ -61,6 +61,26 @@ func TestApply_OfATaskWithItsDatasets(t *testing.T) {
 	}
 }
 
+// TestApply_SaysThatLimitsCountMore previews new resources of new and of existing organizers and tasks.
+func TestApply_SaysThatLimitsCountMore(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("labels.csv", "id,label\n1,a\n2,b\n")
+	file := olga.write("birds.yaml", labelsFile)
+	const note = "A dry run does not say what your limits count for resources of a new organizer or task.\n"
+	olga.says(done, []string{"Your limit of organizers in 24 hours counts 1 more.", note}, "apply", "--dry-run", file)
+	if got := olga.says(done, nil, "apply", file); strings.Contains(got, note) {
+		t.Errorf("without --dry-run it says\n%s", got)
+	}
+	another := olga.write("birds.yaml", strings.Replace(labelsFile, "name: Birds", "name: Other birds", 1))
+	olga.says(done, []string{"Your limit of tasks in 24 hours counts 1 more.", note}, "apply", "--dry-run", another)
+	more := olga.write("birds.yaml", strings.Replace(labelsFile, "name: Songs", "name: Other songs", 1))
+	got := olga.says(done, []string{"Your limit of datasets in 24 hours counts 1 more."}, "apply", "--dry-run", more)
+	if strings.Contains(got, note) {
+		t.Errorf("for a dataset of an existing task it says\n%s", got)
+	}
+}
+
 // TestApply_OfAnEarlierCloseOfTheTask moves the close of a task, and drops the own close of its dataset. With the stored task, the dataset
 // would close at the same time, so the dry run has no sentence about it.
 func TestApply_OfAnEarlierCloseOfTheTask(t *testing.T) {

@@ -127,7 +127,8 @@ func takePart(t *testing.T, s *server, olga *person) {
 	const task = "lake SEARCH"
 	tom, ben := s.person("tom"), s.person("ben")
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
-	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -       files, images\n", "hidden  files, images\n"}, "datasets", task)
+	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -       files, images  -\n", "hidden  files, images  1 of each team\n"},
+		"datasets", task)
 	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes", "Try: assay datasets 'lake SEARCH'"},
 		"download", task, "--dataset", "Rivers 1")
 	tom.says(done, []string{"no inputs of Lakes that you may read", "only to accepted teams"},

@@ -32,6 +32,8 @@ type file struct {
 	outside    outside
 	identified int  // errors in examples whose ids were read
 	unread     bool // a line with an unknown id may exist: an id cannot be read, or reading ended early
+	// isOfAnyKind says that lines may have fields with values of any kind, which are not read.
+	isOfAnyKind bool
 }
 
 // example is the content of one line or record. It is valid until the next example.
@@ -68,7 +70,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return false
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
-	if f.values >= Sets || f.format.ValueField == "" {
+	if f.values >= Sets || f.format.ValueField == "" || f.isOfAnyKind {
 		in.AllowLines(bounds.ValueLine)
 	}
 	if f.format.Kind == measure.CSV {

@@ -42,12 +42,16 @@ func (e *Evaluator) Cost() []measure.Diagnostic {
 
 // counted names the quantities that the steps depend on.
 func (e *Evaluator) counted() string {
-	return fmt.Sprintf("%s and %s", e.truth.Extent, plural.Count(len(e.measures), "measure"))
+	extent := e.truth.Extent
+	if len(e.halves) > 0 {
+		extent += ", both halves"
+	}
+	return fmt.Sprintf("%s and %s", extent, plural.Count(len(e.measures), "measure"))
 }
 
 // costliest names the measures that take the most steps.
 func (e *Evaluator) costliest() string {
-	steps := func(m measure.Measure) int { return e.truth.Steps([]measure.Measure{m}) }
+	steps := func(m measure.Measure) int { return e.steps([]measure.Measure{m}) }
 	sorted := slices.SortedStableFunc(slices.Values(e.measures), func(a, b measure.Measure) int { return cmp.Compare(steps(b), steps(a)) })
 	sorted = sorted[:min(len(sorted), namedMeasures)]
 	return "measures such as " + strings.Join(lists.Map(sorted, measure.Measure.String), ", ")

@@ -28,3 +28,21 @@ func TestCost_TellsWhatRunsTake(t *testing.T) {
 		measuretest.Expect(t, truth.Cost(), want...)
 	}
 }
+
+// TestSteps_CountReadingForEachHalf has a reference of which 1,000 steps read a run, and of which each measure takes 10 steps.
+func TestSteps_CountReadingForEachHalf(t *testing.T) {
+	reference := func(read, each int) *measure.Reference {
+		return &measure.Reference{Extent: "5 examples", Steps: func(asked []measure.Measure) int { return read + each*len(asked) }}
+	}
+	truth := &Evaluator{
+		measures: measuretest.Parse(t, measure.Classification, "Accuracy", "Kappa"),
+		truth:    reference(1000, 10),
+		halves:   []half{{measure.PublicHalf, reference(300, 3)}, {measure.PrivateHalf, reference(700, 7)}},
+	}
+	if got, want := truth.Steps(), 3*1000+2*(10+3+7); got != want {
+		t.Errorf("got %d steps, want %d", got, want)
+	}
+	truth.truth = reference(muchSteps, 0)
+	measuretest.Expect(t, truth.Cost(), " warning: evaluating one run takes about 3000 million steps, about 12s, for 5 examples, both halves "+
+		"and 2 measures")
+}

@@ -34,13 +34,21 @@ func (s Settings) Memory(size lines.Size) int64 {
 	case s.Kind == measure.Probabilities:
 		perByte, perLine = 4, 40
 	}
-	return perByte*size.Bytes + perLine*size.Lines
+	return s.withHalves(perByte*size.Bytes + perLine*size.Lines)
 }
 
 // MemoryOfTruth estimates the peak memory for reading a truth with text of the size.
 func (s Settings) MemoryOfTruth(size lines.Size) int64 {
 	if s.Kind == "" || s.Kind.Ranks() {
-		return 6*size.Bytes + 60*size.Lines
+		return s.withHalves(6*size.Bytes + 60*size.Lines)
 	}
 	return s.Memory(size)
+}
+
+// withHalves returns the memory of a truth or run with its halves. Together they are as large as the whole.
+func (s Settings) withHalves(memory int64) int64 {
+	if s.isHalved() {
+		return 2 * memory
+	}
+	return memory
 }

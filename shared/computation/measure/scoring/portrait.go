@@ -41,7 +41,7 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 	if err := counter.Err(); err != nil {
 		return Portrait{}, err
 	}
-	p := Portrait{Contents: c.Text, Warnings: c.Faults}
+	p := Portrait{Contents: c.Text + e.assigned.describe(), Warnings: c.Faults}
 	if inputs != nil {
 		if err := p.compare(ctx, e, &c, inputs.of, files); err != nil {
 			return p, err
@@ -161,15 +161,11 @@ func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Con
 		return nil
 	}
 	budget := steps.New(maxSteps, func(context.Context) error { return errOwnSteps })
-	var contents []measure.File
-	done := func() {}
+	open := func() ([]measure.File, func()) { return Contents(files) }
 	if c.Perfect != nil {
-		contents = c.Perfect()
-	} else {
-		contents, done = Contents(files)
+		open = func() ([]measure.File, func()) { return c.Perfect(), func() {} }
 	}
-	defer done()
-	scores, err := e.truth.Evaluate(steps.With(ctx, budget), contents)
+	scores, err := e.evaluate(steps.With(ctx, budget), open)
 	switch {
 	case errors.Is(err, errOwnSteps):
 		p.leaveUnscored("it is too large for that")
@@ -182,7 +178,9 @@ func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Con
 		return nil
 	}
 	for _, m := range e.measures {
-		p.compareBest(m, scores.Result)
+		for _, name := range e.names(m) {
+			p.compareBest(m, name, scores.Result)
+		}
 	}
 	return nil
 }
@@ -195,13 +193,14 @@ func (p *Portrait) leaveUnscored(reason string) {
 // tolerance is the relative difference from the best value that rounding explains.
 const tolerance = 1e-6
 
-func (p *Portrait) compareBest(m measure.Measure, own measure.Result) {
+// compareBest warns if the own value of a measure, which has the name in results, is not its best value.
+func (p *Portrait) compareBest(m measure.Measure, name string, own measure.Result) {
 	best, ok := m.Best()
-	value := own.Measures[m.String()]
+	value := own.Measures[name]
 	switch {
 	case value == nil:
-		p.warn("%s has no value where the truth is scored against itself: %s", m, own.Reasons[m.String()])
+		p.warn("%s has no value where the truth is scored against itself: %s", name, own.Reasons[name])
 	case ok && math.Abs(*value-best) > tolerance*max(1, math.Abs(best)):
-		p.warn("%s cannot reach its best value %g: the truth scored against itself gets %s", m, best, fmt.Sprintf("%.4g", *value))
+		p.warn("%s cannot reach its best value %g: the truth scored against itself gets %s", name, best, fmt.Sprintf("%.4g", *value))
 	}
 }

@@ -1,5 +1,10 @@
 // Package scoring evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
 // fit the kind, and opens files one after another. A new kind needs a declaration in measure.Evaluators and an entry in computations.
+//
+// # Halves
+//
+// The ids of a truth can be assigned to a public and a private half. A run is then read three times: as a whole for its diagnostics, and
+// for each half for its measures. So diagnostics do not tell the half of an id.
 package scoring
 
 import (
@@ -24,6 +29,14 @@ type Settings struct {
 	// PrimaryMeasure is one of Measures, or empty.
 	PrimaryMeasure string
 	Format         measure.Format
+	// HalfField or Halves assign each id of the truth to a measure.Half; only one of them is set. Then each measure has two values, such as
+	// public:Accuracy and private:Accuracy, and no value over all ids.
+	//
+	// HalfField is the field of the truth with the half of an id. Halves are files of their own: in formats with named fields they have the
+	// field of the id and the field half, otherwise lines with a topic and its half.
+	HalfField string
+	Halves    []File
+	ExtraIDs  measure.ExtraIDs
 }
 
 // File is a file to read. Its content may be packed with gzip.
@@ -35,13 +48,21 @@ type Evaluator struct {
 	truth    *measure.Reference
 	settings Settings
 	measures []measure.Measure
+	halves   []half      // the halves of the truth, in the order of measure.MeasuredHalves; nil if it has none
+	assigned *assignment // nil without halves
 }
 
 // Bytes estimates the memory that the truth takes. Caches use it, because the files may be packed.
-func (e *Evaluator) Bytes() int64 { return e.truth.Bytes }
+func (e *Evaluator) Bytes() int64 {
+	n := e.truth.Bytes + e.assigned.bytes()
+	for _, h := range e.halves {
+		n += h.truth.Bytes
+	}
+	return n
+}
 
 // Steps estimates the steps of evaluating one run, if the run is as large as the truth.
-func (e *Evaluator) Steps() int { return e.truth.Steps(e.measures) }
+func (e *Evaluator) Steps() int { return e.steps(e.measures) }
 
 // Topics returns the number of topics that results hold values of, or 0.
 func (e *Evaluator) Topics() int { return e.truth.Topics }
@@ -56,13 +77,28 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []mea
 	if len(problems) > 0 {
 		return nil, nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
-	contents, done := Contents(files)
-	defer done()
-	truth, diagnostics, err := computations[s.Kind].ReadTruth(ctx, s.Format, measure.Options{}, measures, contents)
+	e := &Evaluator{settings: s, measures: measures}
+	truth, diagnostics, err := e.read(ctx, measure.Options{ExtraIDs: s.ExtraIDs}, files)
 	if truth == nil {
 		return nil, diagnostics, err
 	}
-	return &Evaluator{truth: truth, settings: s, measures: measures}, diagnostics, err
+	e.truth = truth
+	if !s.isHalved() {
+		return e, diagnostics, nil
+	}
+	found, err := e.readHalves(ctx, files)
+	diagnostics = measure.Grouped(slices.Concat(diagnostics, found))
+	if err != nil || measure.HasErrors(found) {
+		return nil, diagnostics, err
+	}
+	return e, diagnostics, nil
+}
+
+// read reads the truth, or a part of it.
+func (e *Evaluator) read(ctx context.Context, options measure.Options, files []File) (*measure.Reference, []measure.Diagnostic, error) {
+	contents, done := Contents(files)
+	defer done()
+	return computations[e.settings.Kind].ReadTruth(ctx, e.settings.Format, options, e.measures, contents)
 }
 
 // ScoredRun is the evaluation of a run. Validate validates the same run.
@@ -72,11 +108,9 @@ type ScoredRun struct {
 }
 
 // Read reads and measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a
-// file, or about the context.
+// file, or about the context. If the truth has halves, Read opens the files for the whole truth and for each half; EveryTopic is nil then.
 func (e *Evaluator) Read(ctx context.Context, files []File) (*ScoredRun, error) {
-	contents, done := Contents(files)
-	defer done()
-	scores, err := e.truth.Evaluate(ctx, contents)
+	scores, err := e.evaluate(ctx, func() ([]measure.File, func()) { return Contents(files) })
 	return &ScoredRun{Scores: scores, settings: e.settings}, err
 }
 
@@ -181,6 +215,7 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
 	measures, ofMeasures := s.parseMeasures()
 	problems = append(problems, ofMeasures...)
+	s.checkIDs(&problems)
 	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
 		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
 		known := slices.ContainsFunc(measures, func(other measure.Measure) bool { return other.String() == m.String() })

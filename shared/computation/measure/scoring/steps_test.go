@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -96,6 +95,21 @@ func largeOf(kind measure.Kind) large {
 		of.truth, of.run = repeated(n, token, first), repeated(n, token, second)
 		of.same = []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)", "IoU(average=micro)",
 			"F1(average=micro,overlap=any)", "F1(average=macro)"}
+	}
+	return of
+}
+
+// usualOf returns largeOf, with a thousand documents for each topic in rankings.
+func usualOf(kind measure.Kind) large {
+	of := largeOf(kind)
+	if !kind.Ranks() {
+		return of
+	}
+	of.truth = ""
+	of.run = ""
+	for topic := range 100 {
+		of.truth += repeated(50, fmt.Sprintf("%d %%[2]d d%%[1]d 1\n", topic), func(i int) int { return i % 10 })
+		of.run += repeated(1000, fmt.Sprintf("%d Q0 document-%%06[1]d %%[2]d %%[2]d.%%06[1]d x\n", topic), func(i int) int { return 1000 - i })
 	}
 	return of
 }
@@ -257,16 +271,7 @@ func TestRead_CountsOnceForMeasuresOfOneAverage(t *testing.T) {
 func TestSteps_AreAboutThoseOfARun(t *testing.T) {
 	const factor = 3
 	for _, kind := range measure.Kinds() {
-		of := largeOf(measure.Kind(kind))
-		if slices.Contains([]measure.Kind{measure.Retrieval, measure.Diversity}, measure.Kind(kind)) {
-			// A usual run has a thousand documents for each topic.
-			of.truth = ""
-			of.run = ""
-			for topic := range 100 {
-				of.truth += repeated(50, fmt.Sprintf("%d %%[2]d d%%[1]d 1\n", topic), func(i int) int { return i % 10 })
-				of.run += repeated(1000, fmt.Sprintf("%d Q0 document-%%06[1]d %%[2]d %%[2]d.%%06[1]d x\n", topic), func(i int) int { return 1000 - i })
-			}
-		}
+		of := usualOf(measure.Kind(kind))
 		truth := of.read(t)
 		told := int64(truth.Steps())
 		got := of.evaluate(t, truth, math.MaxInt64)

@@ -106,10 +106,16 @@ type topics struct {
 	full    atomic.Bool // others exceeded the limit
 }
 
+// unselected is the number of topics that the options do not select.
+const unselected = -1
+
 // number returns the number of a topic. ok is false if there are too many topics.
-func (t *topics) number(name []byte) (int32, bool) {
+func (t *topics) number(name []byte) (number int32, ok bool) {
 	if i, ok := t.known[string(name)]; ok {
 		return i, true
+	}
+	if !t.options.Uses(name) {
+		return unselected, true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

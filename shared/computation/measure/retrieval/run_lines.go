@@ -24,6 +24,13 @@ func (b *block) warn(kind, line int, message string) {
 	}
 }
 
+// addFault adds a fault to the faults of the block, unless its message is empty.
+func (b *block) addFault(line int, message string) {
+	if message != "" {
+		b.faults.Errorf("", line, "%s", message)
+	}
+}
+
 // position is the score and rank of a document in a line. An empty rank stands for no line.
 type position struct {
 	rank  []byte
@@ -135,22 +142,6 @@ func isDoubtful(topic, doc []byte, n int) bool {
 	return n > 6 || fields.IsQ0(doc) || fields.IsQuoted(topic) || fields.IsQuoted(doc)
 }
 
-// begin begins a span of a topic if the topic is selected. It returns above, or no position if the span before has another topic. ok is
-// false if there are too many topics.
-func (p *parser) begin(b *block, topic []byte, above position, s span) (isUsed bool, of position, ok bool) {
-	if !p.topics.options.Uses(topic) {
-		return false, above, true
-	}
-	if s.topic, ok = p.topics.number(topic); !ok {
-		return false, position{}, false
-	}
-	if n := len(b.spans); n == 0 || b.spans[n-1].topic != s.topic {
-		above = position{}
-	}
-	b.spans = append(b.spans, s)
-	return true, above, true
-}
-
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
 // it contradicts the score, because less may be better in such scores. numbers are the fields.NumbersOf the file.
 func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
@@ -159,8 +150,8 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 	records, docs := p.records[:0], p.docs[:0]
 	var columns [6]lines.Column
 	var parts [6][]byte
-	var last []byte    // topic of the line before, or nil if the line before has no record
-	isUsed := false    // the topic of the line is selected
+	var last []byte // topic of the line before, or nil if the line before has no record
+	var number int32
 	var above position // position of the last record if it has the same topic
 	for {
 		n, message := 6, ""
@@ -201,20 +192,25 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 			}
 		}
 		if message != "" || n == 0 {
-			if message != "" {
-				b.faults.Errorf("", at, "%s", message)
-			}
+			b.addFault(at, message)
 			last = nil // the next record starts a span
 			continue
 		}
 		if !bytes.Equal(topic, last) {
 			last = topic
-			if isUsed, above, ok = p.begin(&b, topic, above, span{first: uint32(len(records)), line: uint32(at - b.first)}); !ok {
+			before := number
+			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
-		}
-		if !isUsed {
-			continue
+			if number == unselected {
+				number = before
+				last = nil // a span has no lines of other topics between its lines
+				continue
+			}
+			b.spans = append(b.spans, span{number, uint32(len(records)), uint32(at - b.first)})
+			if number != before {
+				above.rank = nil
+			}
 		}
 		if n > 6 { // The sixth field may be another one than the tag.
 			b.warn(tooLong, at, tooLongText)
@@ -230,10 +226,15 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)
 	}
+	p.copyTo(&b, records, docs)
+	return b
+}
+
+// copyTo copies what was parsed to the block, and keeps the memory for the next one.
+func (p *parser) copyTo(b *block, records []runRecord, docs []byte) {
 	p.records, p.docs = records, docs
 	p.spans = b.spans
 	b.spans = append([]span(nil), b.spans...)
 	b.records = append([]runRecord(nil), records...)
 	b.docs = append([]byte(nil), docs...)
-	return b
 }

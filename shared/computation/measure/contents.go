@@ -18,14 +18,15 @@ type Contents struct {
 
 // IDs are the ids of the topics or items in the inputs or in the ground truth of a dataset.
 type IDs struct {
-	Noun  string // topic or item
-	Len   int
-	All   iter.Seq[string]
-	Index func(id []byte) int // the number of an id below Len, or -1; any number of goroutines may call it
+	Noun string // topic or item
+	Len  int
+	All  iter.Seq[string]
+	// Index returns the number of an id, which is below Len, or -1. It is fast if the number is next. Any number of goroutines may call it.
+	Index func(id []byte, next int) int
 }
 
 // Has reports whether there is the id.
-func (s *IDs) Has(id string) bool { return s.Index([]byte(id)) >= 0 }
+func (s *IDs) Has(id string) bool { return s.Index([]byte(id), 0) >= 0 }
 
 // hundred is the best value of BLEU and chrF, which are percentages as in sacrebleu.
 const hundred = 100

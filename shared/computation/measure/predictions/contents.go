@@ -26,7 +26,7 @@ func (t *Gold) Items() *measure.IDs {
 				}
 			}
 		},
-		Index: t.ids.find,
+		Index: t.ids.findNext,
 	}
 }
 

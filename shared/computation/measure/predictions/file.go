@@ -55,9 +55,10 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	before := len(f.report.Diagnostics())
 	errorsBefore := f.report.Errors()
 	examples := 0
+	selector := f.options.Selector()
 	counted := func(e example) bool {
 		examples++
-		if !f.options.Uses(e.id) {
+		if !selector.Selects(e.id) {
 			return f.counter.Add(1) == nil
 		}
 		for _, text := range e.texts {

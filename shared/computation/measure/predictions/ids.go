@@ -39,6 +39,15 @@ func (t *ids) find(id []byte) int {
 	return index
 }
 
+// findNext returns the index of id like find. It first tries the index next, because most files keep the order of the truth, and looking
+// into the table waits for memory.
+func (t *ids) findNext(id []byte, next int) int {
+	if next < t.len() && bytes.Equal(t.at(next), id) {
+		return next
+	}
+	return t.find(id)
+}
+
 // add returns the index of id and whether it is new.
 func (t *ids) add(id []byte) (index int, isNew bool) {
 	hash := hashtable.Hash(id)

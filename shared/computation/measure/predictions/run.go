@@ -1,7 +1,6 @@
 package predictions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -183,13 +182,9 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 	return known + r.added.add(label), true
 }
 
-// find returns the index of an id in the truth, or -1. It first tries the id after the last one, because most runs keep the order of the
-// truth, and looking into the table waits for memory.
+// find returns the index of an id in the truth, or -1.
 func (r *Run) find(id []byte) int {
-	index := r.next
-	if index >= r.truth.Len() || !bytes.Equal(r.truth.ids.at(index), id) {
-		index = r.truth.ids.find(id)
-	}
+	index := r.truth.ids.findNext(id, r.next)
 	r.next = index + 1
 	return index
 }

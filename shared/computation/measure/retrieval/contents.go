@@ -17,7 +17,7 @@ func (q *Qrels) ids() *measure.IDs {
 	if len(q.names) == 0 {
 		return nil
 	}
-	return &measure.IDs{Noun: "topic", Len: len(q.names), All: slices.Values(q.names), Index: func(id []byte) int {
+	return &measure.IDs{Noun: "topic", Len: len(q.names), All: slices.Values(q.names), Index: func(id []byte, _ int) int {
 		if i, ok := q.index[string(id)]; ok {
 			return int(i)
 		}

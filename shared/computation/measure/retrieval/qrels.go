@@ -36,6 +36,7 @@ type Qrels struct {
 	highest   int16
 	subtopics *subtopics // nil unless these are diversity qrels
 	options   measure.Options
+	selector  measure.Selector // while the files are read
 }
 
 // truthTopic locates the parts of a topic: judgments[first:last], grades[first:last] and the table slots[slots:slotsEnd].
@@ -135,7 +136,7 @@ func (q *Qrels) columns() string {
 func readQrels(ctx context.Context, options measure.Options, subtopics *subtopics,
 	files []measure.File) (*Qrels, []measure.Diagnostic, error) {
 	var report measure.Report
-	q := &Qrels{index: map[string]int32{}, subtopics: subtopics, options: options}
+	q := &Qrels{index: map[string]int32{}, subtopics: subtopics, options: options, selector: options.Selector()}
 	var entries []judgmentLine
 	var parts [4][]byte
 	for i, f := range files {
@@ -170,6 +171,7 @@ func readQrels(ctx context.Context, options measure.Options, subtopics *subtopic
 			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs %s", q.columns())
 		}
 	}
+	q.selector = nil
 	requireJudgments(files, len(entries), &report)
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
 	repeated, err := q.arrange(steps.Of(ctx), entries)
@@ -257,7 +259,7 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		report.Errorf(file, number, "%s%s", fields.QrelsFault(parts, q.columns()), header)
 		return judgmentLine{}, false
 	}
-	if !q.options.Uses(parts[0]) {
+	if !q.selector.Selects(parts[0]) {
 		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]

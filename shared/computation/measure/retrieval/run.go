@@ -106,15 +106,15 @@ type topics struct {
 	full    atomic.Bool // others exceeded the limit
 }
 
-// unselected is the number of topics that the options do not select.
+// unselected is the number of all topics that are not selected.
 const unselected = -1
 
-// number returns the number of a topic. ok is false if there are too many topics.
-func (t *topics) number(name []byte) (number int32, ok bool) {
+// number returns the number of a topic, or unselected. ok is false if there are too many topics.
+func (t *topics) number(name []byte, selector measure.Selector) (number int32, ok bool) {
 	if i, ok := t.known[string(name)]; ok {
 		return i, true
 	}
-	if !t.options.Uses(name) {
+	if !selector.Selects(name) {
 		return unselected, true
 	}
 	t.mu.Lock()
@@ -263,7 +263,7 @@ func (r *runReader) buffer() []byte {
 
 // parseJobs is the work of one parser.
 func (r *runReader) parseJobs() {
-	p := parser{topics: r.run.topics}
+	p := parser{topics: r.run.topics, selector: r.run.topics.options.Selector()}
 	for j := range r.jobs {
 		b := p.parse(&j.chunk, j.numbers)
 		b.file = j.file

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/language/plural"
@@ -12,10 +13,11 @@ import (
 
 // parser parses chunks into blocks and reuses its memory.
 type parser struct {
-	topics  *topics
-	records []runRecord
-	spans   []span
-	docs    []byte
+	topics   *topics
+	selector measure.Selector
+	records  []runRecord
+	spans    []span
+	docs     []byte
 }
 
 func (b *block) warn(kind, line int, message string) {
@@ -199,7 +201,7 @@ func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 		if !bytes.Equal(topic, last) {
 			last = topic
 			before := number
-			if number, ok = p.topics.number(topic); !ok {
+			if number, ok = p.topics.number(topic, p.selector); !ok {
 				break
 			}
 			if number == unselected {

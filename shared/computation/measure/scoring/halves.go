@@ -72,6 +72,7 @@ type assignment struct {
 	ids    *measure.IDs
 	halves []measure.Half               // by id
 	counts [measure.IgnoredHalf + 1]int // ids by half
+	next   int                          // number of the id after the last one
 	field  string                       // the words for the field of the half
 	report measure.Report
 }
@@ -108,7 +109,8 @@ func (a *assignment) read(ctx context.Context, s Settings, truth []File) ([]meas
 // take implements measure.TakeHalf.
 func (a *assignment) take(file string, line int, id, name []byte) {
 	h := measure.ParseHalf(name)
-	at := a.ids.Index(id)
+	at := a.ids.Index(id, a.next)
+	a.next = at + 1
 	switch {
 	case h == measure.NoHalf:
 		a.report.Errorf(file, line, "%s is %s; expected public, private or ignored", a.field, fields.Quote(name))
@@ -146,7 +148,7 @@ func (a *assignment) without(counter *steps.Counter) (first []string) {
 		if counter.Add(1) != nil || len(first) == fields.Few {
 			break
 		}
-		if a.halves[a.ids.Index([]byte(id))] == measure.NoHalf {
+		if a.halves[a.ids.Index([]byte(id), 0)] == measure.NoHalf {
 			first = append(first, id)
 		}
 	}
@@ -154,10 +156,14 @@ func (a *assignment) without(counter *steps.Counter) (first []string) {
 }
 
 // only returns the option that selects the ids of a half.
-func (a *assignment) only(h measure.Half) func(id []byte) bool {
-	return func(id []byte) bool {
-		at := a.ids.Index(id)
-		return at >= 0 && a.halves[at] == h
+func (a *assignment) only(h measure.Half) func() measure.Selector {
+	return func() measure.Selector {
+		next := 0
+		return func(id []byte) bool {
+			at := a.ids.Index(id, next)
+			next = at + 1
+			return at >= 0 && a.halves[at] == h
+		}
 	}
 }
 

@@ -165,6 +165,11 @@ func (p pair) evaluate(t *rapid.T, asked []measure.Measure, options measure.Opti
 	return o
 }
 
+// only returns the option that selects ids.
+func only(selects func(id string) bool) func() measure.Selector {
+	return func() measure.Selector { return func(id []byte) bool { return selects(string(id)) } }
+}
+
 // withoutLines removes the numbers of lines from diagnostics.
 func withoutLines(list []measure.Diagnostic) []measure.Diagnostic {
 	return lists.Map(list, func(d measure.Diagnostic) measure.Diagnostic {
@@ -194,7 +199,7 @@ func TestOptions_SelectWhatFilesCutByHandHave(t *testing.T) {
 					selected[idOf(line)] = rapid.Bool().Draw(t, "selects "+idOf(line))
 				}
 				extra := rapid.SampledFrom([]measure.ExtraIDs{"", measure.RefuseExtraIDs, measure.IgnoreExtraIDs}).Draw(t, "extra ids")
-				got := p.evaluate(t, asked, measure.Options{ExtraIDs: extra, Only: func(id []byte) bool { return selected[string(id)] }})
+				got := p.evaluate(t, asked, measure.Options{ExtraIDs: extra, Only: only(func(id string) bool { return selected[id] })})
 				cut := p.cut(selected)
 				if len(cut.truth) == 0 {
 					if lines := measuretest.Lines(got.OfTruth); !slices.Equal(lines, []string{"truth error: " + measure.NothingSelected}) {
@@ -298,7 +303,7 @@ func TestOptions_KeepWhatOnlyWholeFilesShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			truth, found, err := scoring.Computations[c.kind].ReadTruth(t.Context(), c.format,
-				measure.Options{Only: func(id []byte) bool { return string(id) == "1" }},
+				measure.Options{Only: only(func(id string) bool { return id == "1" })},
 				measuretest.Parse(t, c.kind, c.measure), []measure.File{measuretest.File("truth", c.truth)})
 			if err != nil || truth == nil {
 				t.Fatal(found, err)
@@ -318,7 +323,7 @@ func TestOptions_KeepWhatOnlyWholeFilesShow(t *testing.T) {
 
 // TestOptions_NeedIDs reads tokens, which have none.
 func TestOptions_NeedIDs(t *testing.T) {
-	for _, options := range []measure.Options{{Only: func([]byte) bool { return true }}, {ExtraIDs: measure.IgnoreExtraIDs}} {
+	for _, options := range []measure.Options{{Only: only(func(string) bool { return true })}, {ExtraIDs: measure.IgnoreExtraIDs}} {
 		truth, _, err := scoring.Computations[measure.Spans].ReadTruth(t.Context(), measure.Format{Kind: measure.CoNLL}, options,
 			measuretest.Parse(t, measure.Spans, "DocumentF1"), []measure.File{measuretest.File("truth", "a B\n")})
 		if truth != nil || err == nil || !strings.Contains(err.Error(), "have no ids") {

@@ -94,15 +94,14 @@ func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
 		{path, map[string]any{"name": "Renamed"}, false, true},
 		{path, map[string]any{"submissions": map[string]any{"total": 13}}, false, false},
 		{path, map[string]any{"submissions": map[string]any{"total": 14}}, true, true},
-		{path, map[string]any{"scores": "afterClose"}, false, false},
-		{path, map[string]any{"scores": "live"}, true, true},
+		{path, map[string]any{"columns": []any{map[string]any{"key": "Accuracy", "from": "close"}}}, false, false},
+		{path, map[string]any{"columns": []any{}}, true, true},
 		{path, map[string]any{"split": "test"}, false, false},
 		{path, map[string]any{"split": "validation"}, true, true},
 		{p.task, map[string]any{"submissions": map[string]any{"total": 5}}, false, false},
 		{p.task, map[string]any{"submissions": map[string]any{"total": 50}}, true, true},
 		{path, map[string]any{"truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n")}}, true, true},
-		{path, map[string]any{"evaluator": map[string]any{"kind": "worker", "image": "judge:1", "measures": []any{"Score"},
-			"primaryMeasure": "Score"}}, false, false},
+		{path, map[string]any{"evaluator": map[string]any{"kind": "worker", "image": "judge:1", "measures": []any{"Score"}}}, false, false},
 	} {
 		if got := effect(http.MethodPatch, c.path, c.change); strings.HasPrefix(got, path+": ") != c.tells {
 			t.Errorf("the preview of %v says %q", c.change, got)

@@ -29,7 +29,7 @@ func TestEmbargo_EndsWithTheTeam(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+			f := newPhases(t, recordtest.AfterClose)
 			f.closeTask(time.Hour)()
 			f.patch(http.StatusOK, "bob", "/v1/user", map[string]any{})
 			f.grant(f.bob, map[string]any{"closesAt": f.in(3000 * time.Hour)})

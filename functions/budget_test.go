@@ -198,8 +198,8 @@ func (p *populated) checkLists(t *testing.T) {
 	}
 }
 
-// checkLeaderboards: by the primary measure, a page takes two reads. They return the entries before the page and one item more
-// than the page has. For a caller who sees more than everyone, each further partition takes the same.
+// checkLeaderboards: by the first measure of the evaluator, a page takes two reads. They return the entries before the page and one item
+// more than the page has. For a caller who sees more than everyone, each further partition takes the same.
 func (p *populated) checkLeaderboards(t *testing.T) {
 	const limit = 20
 	for _, offset := range []int64{0, 100, 500} {

@@ -71,7 +71,7 @@ func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 			[]string{"review.published /v1/runs/" + run.ID}},
 		{"a change of a published review", patch("/v1/runs/"+run.ID+"/review", map[string]any{"comment": "Very well done"}), nil},
 		{"a new name of a dataset", patch(dataset.Path(), map[string]any{"name": "Rivers"}), nil},
-		{"a changed evaluator", patch(dataset.Path(), map[string]any{"evaluator": map[string]any{"primaryMeasure": "RR"}}),
+		{"a changed evaluator", patch(dataset.Path(), map[string]any{"evaluator": map[string]any{"measures": []string{"RR"}}}),
 			[]string{"truth.changed " + dataset.Path()}},
 		{"a window", patch(task.Path(), map[string]any{"submissions": map[string]any{"closesAt": closes}}),
 			[]string{"window.closing " + task.Path()}},

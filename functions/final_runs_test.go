@@ -134,7 +134,8 @@ func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
 		t.Errorf("the page has no choice, or tells of an embargo: %s", body)
 	}
 	closes := f.in(time.Hour)
-	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose", "submissions": map[string]any{"closesAt": closes}})
+	change := map[string]any{"columns": fromClose(f.dataset), "submissions": map[string]any{"closesAt": closes}}
+	f.patch(http.StatusOK, olga, f.dataset.Path(), change)
 	instant := webpage.Instant(closes.Time) + "</time>, when the dataset has closed"
 	if body := page("?final=true"); !strings.Contains(body, withheld+"<time ") || !strings.Contains(body, instant) {
 		t.Errorf("the page does not tell until when scores wait: %s", body)

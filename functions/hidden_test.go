@@ -38,7 +38,7 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 	dataset := private.Dataset(labels)
 	in := dataset.Run("owner", recordtest.Public, recordtest.Published)
 	below := h.public.Run("owner", recordtest.Blinded)
-	waiting := public.Dataset(labels, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	waiting := public.Dataset(labels, recordtest.AfterClose)
 	withheld := waiting.Run("owner", recordtest.Published)
 	team := private.Register("owner")
 	granted := record.Exception{Meta: record.NewMeta(time.Now()), ExceptionDraft: record.ExceptionDraft{Total: 1, Reason: "A reason"}}

@@ -14,6 +14,7 @@ import (
 	"assay/functions"
 	"assay/functions/background/evaluator"
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
 	"assay/shared/storage/store"
 )
@@ -65,7 +66,12 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	d.Inputs = nil
 	d.Reevaluation = nil
 	d.Diagnostics = nil
-	d.Evaluator = record.Evaluator{Kind: t.kind, Measures: []string{t.measure}, PrimaryMeasure: t.measure}
+	d.Evaluator = record.Evaluator{Kind: t.kind, Measures: []string{t.measure}}
+	waits := len(d.Columns) > 0 && d.Columns[0].From == record.FromClose
+	d.Columns = nil
+	if waits {
+		recordtest.AfterClose(d)
+	}
 	if t.kind != "retrieval" {
 		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
 	}
@@ -84,7 +90,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
 	embargoed := func(dataset int) bool { return dataset%2 == 0 }
-	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths), embargoed}}, truths: modelTruths}
+	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths), embargoed, record.Column{}}}, truths: modelTruths}
 	for _, user := range []string{"ada", "bob"} {
 		m.members = append(m.members, modelRegistration{user: user, state: record.Accepted})
 	}

@@ -35,6 +35,14 @@ func newPhases(t *testing.T, options ...func(*record.DatasetItem)) *phases {
 	return newPhasesIn(t, nil, options...)
 }
 
+// fromClose returns the columns of the dataset that show all its measures after the last close, for a request.
+func fromClose(d *recordtest.Dataset) (columns []any) {
+	for _, name := range d.Evaluator.Measures {
+		columns = append(columns, map[string]any{"key": name, "from": "close"})
+	}
+	return columns
+}
+
 // newPhasesIn is newPhases with the given store. A nil store stands for a new one.
 func newPhasesIn(t *testing.T, in store.Store, options ...func(*record.DatasetItem)) *phases {
 	t.Helper()
@@ -145,7 +153,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 		}
 		seen(olga, true, true)
 		e := string(f.Do(olga, http.MethodGet, "/v1/evaluations/"+run.EvaluationID, nil).Body)
-		if strings.Contains(e, `"hidden":"afterClose"`) == single {
+		if strings.Contains(e, `"hidden":"columns"`) == single {
 			t.Errorf("organizers are told that the score is withheld: %v: %s", single, e)
 		}
 		for user, want := range map[string]bool{olga: !single, "ada": false} {
@@ -155,7 +163,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 		}
 	}
 	all(true, true)
-	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose",
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"columns": fromClose(f.dataset),
 		"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
 	all(false, false)
 	f.runDue()
@@ -208,7 +216,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 	if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e.PendingWork != nil || len(e.Extensions) > 0 {
 		t.Errorf("work stays pending: %+v", e)
 	}
-	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "live"})
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"columns": []any{}})
 	f.runDue()
 	f.ahead.Add(int64(record.RequestTime))
 	f.runDue()

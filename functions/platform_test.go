@@ -251,7 +251,7 @@ func (e *withSubmission) evaluated() string {
 	v.UserID = r.UserID
 	v.Team = r.Team
 	v.TruthVersion = 1
-	v.PrimaryMeasure = "Accuracy"
+	v.Measured = []string{"Accuracy"}
 	v.Measures = map[string]*float64{"Accuracy": new(0.5)}
 	e.Records().Put(v)
 	return "/v1/evaluations/" + v.ID

@@ -71,9 +71,11 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who gets the input files: everyone → the organizers and the teams that they accepted. Links that others have received already " +
 				"work for some more minutes.",
 			"Who gets the truth files: the organizers → the organizers and the teams that they accepted."}},
-		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"evaluator": map[string]any{"primaryMeasure": "RR"}}, []string{
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"columns": []any{map[string]any{"key": "RR"}}}, []string{
+			"RR becomes the measure that ranks, instead of AP.", "The audit trail gets 1 entry."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"evaluator": map[string]any{"measures": []string{"RR"}}}, []string{
 			"The platform evaluates 2 runs again once the truth files are read.", "The audit trail gets 1 entry."}},
-		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"scores": "afterClose"}, []string{
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"columns": fromClose(f.dataset)}, []string{
 			"Who sees the scores of 2 unpublished runs on Rivers now: the team and the organizers → the organizers.",
 			"Until " + f.in(time.Hour).String() + ", when the last window closes, only the organizers see scores on Rivers: teams learn only " +
 				"whether their runs are valid."}},

@@ -75,8 +75,6 @@ func checkPreviews(t *testing.T, cases map[string]previewCase) {
 	}
 }
 
-func withheld(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose }
-
 // TestPreview_SaysWhoseScoresAreWithheld previews changes that begin or end withholding scores, with runs in each state of their review.
 func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 	until := func(f *phases, d time.Duration) string {
@@ -85,7 +83,7 @@ func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 	}
 	const (
 		endless = "No window closes, so only the organizers see scores on Rivers, without an end: teams learn only whether their runs are valid."
-		ended   = "Scores on Rivers are no longer withheld until the last window closes. The review of each run says who sees them."
+		ended   = "Scores on Rivers are no longer withheld. The review of each run says who sees them."
 	)
 	runs := func(f *phases) {
 		f.dataset.Run("ada", recordtest.Published)
@@ -96,24 +94,30 @@ func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 		f.dataset.Run(olga, recordtest.Baseline)
 	}
 	closed := func(f *phases) { f.closeTask(-time.Hour)() }
-	afterClose := ofDataset(map[string]any{"scores": "afterClose"})
+	columns := func(of func(f *phases) []any) func(f *phases) (string, string, map[string]any) {
+		return func(f *phases) (string, string, map[string]any) {
+			return http.MethodPatch, f.dataset.Path(), map[string]any{"columns": of(f)}
+		}
+	}
+	afterClose := columns(func(f *phases) []any { return fromClose(f.dataset) })
+	live := columns(func(*phases) []any { return []any{} })
 	checkPreviews(t, map[string]previewCase{
 		"no run":            {change: afterClose, want: of(endless)},
 		"a run waits":       {state: func(f *phases) { f.dataset.Run("ada", recordtest.Queued) }, change: afterClose, want: of(endless)},
 		"a run is blinded":  {state: func(f *phases) { f.dataset.Run("ada", recordtest.Blinded) }, change: afterClose, want: of(endless)},
-		"nothing to change": {dataset: withheld, change: afterClose, want: of()},
+		"nothing to change": {dataset: recordtest.AfterClose, change: afterClose, want: of()},
 		"runs": {state: runs, change: afterClose, want: of(endless,
 			"Who sees the scores of 1 published run on Rivers now: everyone → the organizers.",
 			"Who sees the scores of 2 unpublished runs on Rivers now: the team and the organizers → the organizers.")},
-		"no longer, without runs": {dataset: withheld, change: ofDataset(map[string]any{"scores": "live"}), want: of(ended)},
-		"no longer, with runs": {dataset: withheld, state: runs, change: ofDataset(map[string]any{"scores": "live"}), want: of(ended,
+		"no longer, without runs": {dataset: recordtest.AfterClose, change: live, want: of(ended)},
+		"no longer, with runs": {dataset: recordtest.AfterClose, state: runs, change: live, want: of(ended,
 			"Who sees the scores of 1 published run on Rivers now: the organizers → everyone.",
 			"Who sees the scores of 2 unpublished runs on Rivers now: the organizers → the team and the organizers.")},
 		"after the close": {state: func(f *phases) {
 			runs(f)
 			closed(f)
 		}, change: afterClose, want: of()},
-		"the dataset opens again": {dataset: withheld, state: func(f *phases) {
+		"the dataset opens again": {dataset: recordtest.AfterClose, state: func(f *phases) {
 			f.dataset.Run("ada")
 			closed(f)
 		}, change: func(f *phases) (string, string, map[string]any) {
@@ -123,7 +127,7 @@ func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 				"Who sees the scores of 1 unpublished run on Rivers now: the team and the organizers → the organizers.",
 				"Submissions to Rivers are open from now on, until " + f.in(time.Hour).String() + " for teams without a later close of their own."}
 		}},
-		"an exception opens it again": {dataset: withheld, state: func(f *phases) {
+		"an exception opens it again": {dataset: recordtest.AfterClose, state: func(f *phases) {
 			f.dataset.Run("ada", recordtest.Published)
 			closed(f)
 		}, change: func(f *phases) (string, string, map[string]any) {
@@ -134,12 +138,12 @@ func TestPreview_SaysWhoseScoresAreWithheld(t *testing.T) {
 				"For the team team of bob, submissions to Rivers close at " + f.in(time.Hour).String() + "."}
 		}},
 		"a split that unblinds": {dataset: func(d *record.DatasetItem) {
-			withheld(d)
+			recordtest.AfterClose(d)
 			recordtest.OnTestSplit(d)
 		}, state: func(f *phases) { f.dataset.Run("ada", recordtest.Blinded) }, change: ofDataset(map[string]any{"split": "validation"}),
 			want: of("Runs that are submitted from now on no longer start blinded: their teams see the scores as soon as these are no longer " +
 				"withheld. The change does not unblind 1 earlier run: reviews do.")},
-		"a split that blinds": {dataset: withheld, change: ofDataset(map[string]any{"split": "test"}),
+		"a split that blinds": {dataset: recordtest.AfterClose, change: ofDataset(map[string]any{"split": "test"}),
 			want: of("Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them, also " +
 				"once scores are no longer withheld.")},
 	})
@@ -207,8 +211,8 @@ func TestPreview_SaysWhichResultsStay(t *testing.T) {
 			want: of("Others still see the results of 1 run of team of ada on Rivers.")},
 		"public": {state: shown(recordtest.Public), change: reject,
 			want: of("Others still see the results of 1 run of team of ada on Rivers.")},
-		"withheld": {dataset: withheld, state: shown(), change: reject,
-			want: of("Once the last window has closed, others still see the published results of 1 run of team of ada on Rivers.")},
+		"withheld": {dataset: recordtest.AfterClose, state: shown(), change: reject,
+			want: of("Once the window of every team has closed, others still see the published results of 1 run of team of ada on Rivers.")},
 	})
 }
 
@@ -221,7 +225,7 @@ func TestPreview_SaysWhatOthersSee(t *testing.T) {
 	}
 	cases := map[string]previewCase{
 		"evaluator without runs": {change: ofDataset(map[string]any{"evaluator": map[string]any{"kind": "worker", "image": "judge:1",
-			"measures": []any{"Score"}, "primaryMeasure": "Score"}}), want: of("Score becomes the measure that ranks, instead of AP.")},
+			"measures": []any{"Score"}}}), want: of("Score becomes the measure that ranks, instead of AP.")},
 		"publish": {change: ofDataset(map[string]any{"publish": "onCompletion"}), want: of("From now on, the review of a run is published when " +
 			"the run completes for the first time, unless organizers have written it or rejected the team. Other reviews stay unchanged.")},
 		"publish no more": {dataset: func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion },

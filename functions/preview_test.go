@@ -288,7 +288,7 @@ func (p *previewed) randomChange(runs []*recordtest.Run) {
 			"runFormat": p.dataset.RunFormat, "evaluator": p.dataset.Evaluator})
 	case 4:
 		patch(p.dataset.Path(), map[string][]any{"name": {"Renamed"}, "split": {"training", "test"}, "inputsFor": {"registrants", "anyone"},
-			"publish": {"onCompletion", "never"}, "evaluator": {map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
+			"publish": {"onCompletion", "never"}, "evaluator": {map[string]any{"measures": []string{"MCC"}}},
 			"truths": {[]any{servertest.Inline("truth.csv", "id,label\n1,b\n")}}})
 	case 5:
 		post(p.task.Path()+"/registrations", map[string]any{"team": team, "anonymous": chance("anonymous")})
@@ -336,7 +336,7 @@ func (p *previewed) registrations() (ids []any) {
 // A preview says when scores that wait for the last close will be shown, and to whom they would be shown now, whatever moves the close: the
 // dataset, the task or an exception.
 func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
-	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	f := newPhases(t, recordtest.AfterClose)
 	f.closeTask(time.Hour)()
 	named := fmt.Sprintf("%s (%s)", f.dataset.Name, f.dataset.ID)
 	const valid = ": teams learn only whether their runs are valid. "
@@ -369,7 +369,7 @@ func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	past := f.in(-time.Hour)
 	first := f.in(time.Hour)
 	later := f.in(3 * time.Hour)
-	opens := "Scores on " + named + " are no longer withheld until the last window closes. The review of each run says who sees them. "
+	opens := "Scores on " + named + " are no longer withheld. The review of each run says who sees them. "
 	closes := until(later.String(), valid)
 	moved := until(later.String()+" instead of "+first.String(), ". ")
 	for _, path := range []string{f.task.Path(), f.dataset.Path()} {

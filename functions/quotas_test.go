@@ -188,9 +188,9 @@ func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 		{registration, [3]map[string]any{{"state": "rejected"}, {"state": "accepted"}, {"state": "rejected"}}},
 		{p.organizer, [3]map[string]any{{"owners": both}, {"owners": both[:1]}, {"owners": both}}},
 		{p.dataset, [3]map[string]any{
-			{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
-			{"evaluator": map[string]any{"measures": []string{"Kappa"}, "primaryMeasure": "Kappa"}},
-			{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
+			{"evaluator": map[string]any{"measures": []string{"MCC"}}},
+			{"evaluator": map[string]any{"measures": []string{"Kappa"}}},
+			{"evaluator": map[string]any{"measures": []string{"MCC"}}},
 		}},
 	} {
 		most += 2

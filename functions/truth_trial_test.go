@@ -163,7 +163,7 @@ func TestPreview_SaysWhichMeasureRanks(t *testing.T) {
 		change map[string]any
 		want   string
 	}{
-		{map[string]any{"measures": []string{"MCC", "Accuracy"}}, "Accuracy stays the measure that ranks."},
+		{map[string]any{"measures": []string{"Accuracy", "MCC"}}, "Accuracy stays the measure that ranks."},
 		{map[string]any{"measures": []string{"MCC"}}, "MCC becomes the measure that ranks, instead of Accuracy."},
 	} {
 		var preview previewAnswer
@@ -315,7 +315,7 @@ func TestTruthTrial_LeavesOutFilesThatTakeMuchMemory(t *testing.T) {
 	}
 }
 
-// A change of the primary measure can change the direction. Each order follows its own measure.
+// A change of the measures can change the direction. Each order follows its own measure.
 func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
 	const truth = "1,1\n2,2\n3,3\n"
 	const first = "1,1\n2,2\n3,4\n"
@@ -331,7 +331,7 @@ func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
 		l.enter("ada", first)
 		l.enter("bob", second)
 		var preview previewAnswer
-		body := map[string]any{"evaluator": map[string]any{"measures": c.is, "primaryMeasure": c.is[0]}}
+		body := map[string]any{"evaluator": map[string]any{"measures": c.is}}
 		l.Want(http.StatusOK, &preview, "olga", http.MethodPatch, l.dataset+"?preview=true", body)
 		evaluated := false
 		for _, e := range preview.Effects {

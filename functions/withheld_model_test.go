@@ -35,6 +35,7 @@ type modelTask struct {
 	private         bool
 	datasets        int
 	embargoed       func(dataset int) bool // whether the dataset shows scores after the last close, which never comes
+	second          record.Column          // the rule of the second column of the first dataset; the first is shown to everyone at once
 }
 
 type modelRegistration struct {
@@ -50,6 +51,7 @@ type modelEntry struct {
 	task, dataset              int
 	public, published, blinded bool
 	embargoed                  bool // until the last close of the dataset, which never comes
+	ownSecond, allSecond       bool // whether the team and everyone see the second column, once the review shows them values
 	baseline                   bool
 	state                      record.RunState
 	ap                         float64
@@ -66,8 +68,12 @@ func newModel(seed uint64) *model {
 	random := rand.New(rand.NewPCG(seed, 11))
 	second := func(dataset int) bool { return dataset == 1 }
 	every := func(int) bool { return true }
-	m := &model{tasks: []modelTask{{"open", "olga", false, 2, second}, {"closed", "olga", true, 2, second},
-		{"other", "rival", false, 1, second}, {"dark", "rival", true, 1, every}}}
+	later := record.From(record.At(modelTime.Add(time.Hour)).String())
+	rules := []record.Column{{}, {}, {Audience: record.ForTeam}, {Audience: record.ForOrganizers}, {From: record.FromClose}, {From: later},
+		{From: record.FromPublication}, {Audience: record.ForTeam, From: later}}
+	rule := func() record.Column { return rules[random.IntN(len(rules))] }
+	m := &model{tasks: []modelTask{{"open", "olga", false, 2, second, rule()}, {"closed", "olga", true, 2, second, rule()},
+		{"other", "rival", false, 1, second, rule()}, {"dark", "rival", true, 1, every, rule()}}}
 	for task := range m.tasks {
 		for _, user := range []string{"ada", "bob"} {
 			m.members = append(m.members, modelRegistration{user: user, task: task, state: record.Accepted})
@@ -98,7 +104,11 @@ func newModel(seed uint64) *model {
 			e.state = record.Failed
 		}
 		e.dataset = random.IntN(m.tasks[e.task].datasets)
-		e.embargoed = m.tasks[e.task].embargoed(e.dataset)
+		t := m.tasks[e.task]
+		e.embargoed = t.embargoed(e.dataset)
+		reached := t.second.From == "" || t.second.From == record.FromPublication && e.published
+		e.ownSecond = e.dataset > 0 || reached && t.second.Audience != record.ForOrganizers
+		e.allSecond = e.dataset > 0 || reached && t.second.Audience == ""
 		m.entries = append(m.entries, e)
 	}
 	return m

@@ -87,12 +87,16 @@ func (b *modelBuilder) task(i int) {
 		d.Name = b.other(sees, "data")
 		d.Split = record.Test
 		d.TruthVersion = 1
-		if t.embargoed(n) {
-			d.Scores = record.ScoresAfterClose
-		}
 		d.RunFormat = record.RunFormat{Kind: "trec-run"}
 		d.Evaluator = record.Evaluator{
-			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
+			Kind: "retrieval", Measures: []string{"AP", "P@5"}}
+		switch {
+		case t.embargoed(n):
+			recordtest.AfterClose(d)
+		case n == 0:
+			d.Columns = []record.Column{{Key: "AP"}, t.second}
+			d.Columns[1].Key = "P@5"
+		}
 		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
 		d.Truths = []record.File{modelFile(truth, modelQrels)}
 		if truth != "qrels" {
@@ -188,6 +192,8 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	shown := e.published && !e.dark()
 	sees := organizes || owns || e.public && b.sees(b.caller, e.task)
 	seesResult := organizes || owns && !e.dark() || shown && b.sees(b.caller, e.task)
+	seesSecond := organizes || owns && !e.dark() && e.ownSecond || shown && e.allSecond && b.sees(b.caller, e.task)
+	ownsAll, othersAll := owns && !e.dark() && e.ownSecond, shown && e.allSecond
 	if b.hides(sees || seesResult) {
 		return
 	}
@@ -199,8 +205,9 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
 	}
 	if e.embargoed {
-		attributes.ColumnsFor, attributes.Concealed = record.ForOrganizers, true
+		attributes.ColumnsFor = record.ForOrganizers
 	}
+	attributes.Concealed = e.embargoed || !e.ownSecond
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
 	attributes.Title = b.other(entry, e.name)
@@ -239,12 +246,12 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	run.Team = team
 	run.State = e.state
 	run.Label = b.other(entry, "label")
-	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
+	run.Files = []record.File{modelFile(b.other(organizes || owns || othersAll || sees && !r.anonymous, "run.txt"), modelRun)}
 	run.Diagnostics = []measure.Diagnostic{
-		{Severity: measure.Error, Message: b.other(organizes || (owns || shown) && sees, "of the file"), SafeWhileBlinded: true},
-		{Severity: measure.Warning, Message: b.other(organizes || owns && !e.dark(), "of the truth")},
+		{Severity: measure.Error, Message: b.other(organizes || (owns || othersAll) && sees, "of the file"), SafeWhileBlinded: true},
+		{Severity: measure.Warning, Message: b.other(organizes || ownsAll, "of the truth")},
 	}
-	run.LogTail = b.other(organizes || !e.dark() && (owns || shown) && sees, "log")
+	run.LogTail = b.other(organizes || (ownsAll || othersAll) && sees, "log")
 	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
 	if e.run != "" {
 		run.Files = []record.File{modelFile("run.txt", e.run)}
@@ -263,7 +270,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	if e.state != record.Completed || b.hides(seesResult) {
 		return
 	}
-	v := &record.EvaluationItem{Access: attributes, Columns: []string{"AP", "P@5"}}
+	v := &record.EvaluationItem{Access: attributes, Measured: []string{"AP", "P@5"}}
 	v.Meta = modelMeta("evaluation", i)
 	v.RunID = run.ID
 	v.SubmissionID = s.ID
@@ -272,8 +279,11 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	v.UserID = userID
 	v.Team = team
 	v.TruthVersion = 1
-	v.PrimaryMeasure = "AP"
-	v.Measures = map[string]*float64{"AP": &e.ap, "P@5": nil}
+	second := e.ap / 2
+	if b.hides(seesSecond) {
+		second = 0.9
+	}
+	v.Measures = map[string]*float64{"AP": &e.ap, "P@5": &second}
 	v.Baseline = e.baseline
 	v.Label = run.Label
 	v.RunTag = b.other(entry, "tag")
@@ -282,5 +292,6 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	v.Digests = record.Digests{
 		Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
-	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})
+	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{
+		"1": {"AP": e.ap, "P@5": second}, "2": {"AP": e.ap, "P@5": second}}})
 }

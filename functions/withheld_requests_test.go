@@ -227,13 +227,13 @@ func toolInputs(ids map[string][]string) []any {
 	var all []any
 	type object = map[string]any
 	for _, d := range ids["datasetId"] {
-		all = append(all, object{"datasetId": d}, object{"datasetId": d, "best": true, "limit": 2}, object{
-			"truth": object{"datasetId": d}, "runs": []any{object{"runId": ids["runId"][0]}}})
+		all = append(all, object{"datasetId": d}, object{"datasetId": d, "best": true, "limit": 2},
+			object{"datasetId": d, "measure": "P@5"}, object{"truth": object{"datasetId": d}, "runs": []any{object{"runId": ids["runId"][0]}}})
 	}
 	for i, r := range ids["runId"] {
 		run := object{"runId": r}
 		other := object{"runId": ids["runId"][(i+1)%len(ids["runId"])]}
-		all = append(all, object{"run": run}, object{"runs": []any{run}})
+		all = append(all, object{"run": run}, object{"runs": []any{run}}, object{"runs": []any{run}, "measure": "P@5"})
 		if i%4 == 0 {
 			all = append(all, object{"runs": []any{run, other}})
 		}

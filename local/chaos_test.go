@@ -205,14 +205,16 @@ func prepareWork(t *testing.T, s *testServer, runs int) *workLoad {
 	var datasets []string
 	for i := range 10 {
 		evaluator := map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
+		measure := "AP"
 		if i%2 == 1 {
+			measure = "Lines"
 			evaluator = map[string]any{"kind": "worker", "measures": []string{"Lines"}, "image": "judge",
 				"command": `echo judging; printf '{"Lines": %d}' "$(cat "$ASSAY_RUN"/* | wc -l)" > "$ASSAY_OUTPUT/evaluation.json"`}
 		}
 		datasets = append(datasets, s.dataset(t, w.owner, w.task, "1 0 a 1\n1 0 b 0\n", map[string]any{
 			"name": fmt.Sprintf("Chaos %d", i), "evaluator": evaluator,
 			"inputs":  []any{inline("input.txt", fmt.Sprintf("1 Q0 a 1 2.5 chaos\n1 Q0 b%d 2 1.5 chaos\n", i))},
-			"publish": "onCompletion", "scores": "afterClose", "finalRuns": 1,
+			"publish": "onCompletion", "columns": []any{map[string]any{"key": measure, "from": "close"}}, "finalRuns": 1,
 			"submissions": map[string]any{"closesAt": record.At(time.Now().Add(chaosWindow))},
 		}))
 	}

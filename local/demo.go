@@ -82,8 +82,7 @@ func (c *demoClient) fill() *demo {
 		"taskId": id(task), "name": "CAsT 2021 documents", "split": "test",
 		"description": "158 judged turns.",
 		"truths":      []any{c.file("qrels.gz")}, "runFormat": map[string]any{"kind": "trec-run"},
-		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"nDCG@3", "nDCG@500", "AP@500", "RR", "P@3", "R@500"},
-			"primaryMeasure": "nDCG@3"},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"nDCG@3", "nDCG@500", "AP@500", "RR", "P@3", "R@500"}},
 	})
 	var runs []string
 	for _, r := range demoRuns {

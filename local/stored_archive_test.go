@@ -216,7 +216,8 @@ func (s *testServer) leaveForLater(t *testing.T) (secret string) {
 	owner, user := s.token(t, laterOwner), s.token(t, laterUser)
 	task := s.task(t, owner, laterTask)
 	s.post(t, owner, task+"/webhooks", map[string]any{"url": "https://hooks.invalid/"})
-	set := s.dataset(t, owner, task, "1 0 a 1\n", map[string]any{"scores": "afterClose", "finalRuns": 1,
+	set := s.dataset(t, owner, task, "1 0 a 1\n", map[string]any{
+		"columns": []any{map[string]any{"key": "AP", "from": "close"}}, "finalRuns": 1,
 		"submissions": map[string]any{"closesAt": time.Now().Add(72 * time.Hour), "perDay": 2}})
 	registration := s.post(t, user, task+"/registrations", map[string]any{"team": "Later Team"})
 	file := inline("later.run", "1 Q0 a 1 2.5 tag\n")

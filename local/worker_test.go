@@ -82,7 +82,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 		}
 		var e record.Evaluation
 		s.get(t, user, "/v1/evaluations/"+run.EvaluationID, &e)
-		if v := e.Measures[e.PrimaryMeasure]; v == nil || *v != map[string]float64{"AP": 1, "Lines": 2}[e.PrimaryMeasure] {
+		if v := e.Measures[e.Columns[0]]; v == nil || *v != map[string]float64{"AP": 1, "Lines": 2}[e.Columns[0]] {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -29,7 +29,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if draft.TaskID != old.TaskID {
 		return nil, problem.InvalidMember("/taskId", "never changes")
 	}
-	draft.Evaluator.FallBack(&old.Evaluator)
+	draft.KeepColumns(&old.DatasetDraft)
 	inline, err := checkFiles(&draft, old)
 	if err != nil {
 		return nil, err
@@ -50,6 +50,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	changed.DatasetDraft = draft
 	if !sameEvaluation(old, &changed) {
 		board := old.Board()
+		board.Columns = old.BoardColumns()
 		changed.BoardTruth = &board // Leaderboards show these results until the new truth is accepted.
 	}
 	return &changed, save(ctx, c, old, &changed, inline)

@@ -3,6 +3,7 @@ package datasets_test
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,12 +12,14 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
 	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
 	s, path, d := serveDataset(t)
-	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
+	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Primary().Key != "Accuracy" {
 		t.Fatalf("%+v", d)
 	}
 	for user, sees := range map[string]bool{"": false, "ada": false, "reg": false, "robot": true, "olga": true, "root": true} {
@@ -82,9 +85,12 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		"format": {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
 		"fields": {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
 		"image":  {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
-		"primary measure of an image": {
-			with("evaluator", map[string]any{"kind": "worker", "image": "judge:1", "measures": []string{"Score"}, "primaryMeasure": "Other"}),
-			[]string{"/evaluator/primaryMeasure must be one of measures"},
+		"columns": {
+			with("columns", []any{map[string]any{"key": "Accuracy"}, map[string]any{"key": "Accuracy"}, map[string]any{"key": "AP", "title": "a\nb"},
+				map[string]any{"key": "Accuracy", "lowerIsBetter": true}}),
+			[]string{"/columns/1/key \"Accuracy\" has a column already, /columns/0: leave one of the two out",
+				"/columns/2/key \"AP\" is none of the measures", "/columns/2/title must be one line", "/columns/3/key ",
+				"/columns/3/lowerIsBetter is false for Accuracy: leave it out"},
 		},
 		"damaged": {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
 		"folder":  {s.draft(servertest.Inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
@@ -220,8 +226,7 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	s := serve(t)
 	own := s.draft(servertest.Inline("truth.csv", goodTruth))
-	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run",
-		"lowerIsBetter": []string{"x"}}
+	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run"}
 	path, _ := s.create(own)
 	change := func(body map[string]any, pointers ...string) {
 		t.Helper()
@@ -233,15 +238,15 @@ func TestDataset_ChangesItsKindByNull(t *testing.T) {
 		}
 	}
 	change(map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}}},
-		"/evaluator/image", "/evaluator/command", "/evaluator/lowerIsBetter")
-	removed := map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil, "command": nil, "lowerIsBetter": nil}
+		"/evaluator/image", "/evaluator/command")
+	removed := map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil, "command": nil}
 	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": true, "idsPublic": true, "evaluator": removed})
-	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"},
+	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 		"runFormat": map[string]any{"kind": "trec-run"}}
 	change(ranked, "/labelsPublic")
 	ranked["labelsPublic"] = nil
 	change(ranked, "/runFormat/idField", "/runFormat/valueField")
-	worker := map[string]any{"kind": "worker", "measures": []string{"x"}, "primaryMeasure": "x", "image": "example.org/evaluator"}
+	worker := map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator"}
 	change(map[string]any{"evaluator": worker}, "/labelsPublic", "/idsPublic")
 	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": nil, "idsPublic": nil, "evaluator": worker})
 }
@@ -250,10 +255,11 @@ func TestCreate_CanonicalizesNamesOfMeasures(t *testing.T) {
 	s := serve(t)
 	draft := s.draft(servertest.Inline("qrels.txt", "q1 0 d1 1\n"))
 	draft["runFormat"] = map[string]any{"kind": "trec-run"}
-	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"MAP", "NDCG@010"}, "primaryMeasure": "NDCG@10"}
+	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"MAP", "NDCG@010"}}
+	draft["columns"] = []any{map[string]any{"key": "NDCG@10"}}
 	path, d := s.create(draft)
-	if e := d.Evaluator; !slices.Equal(e.Measures, []string{"AP", "nDCG@10"}) || e.PrimaryMeasure != "nDCG@10" {
-		t.Errorf("%+v", e)
+	if !slices.Equal(d.Evaluator.Measures, []string{"AP", "nDCG@10"}) || columnKeys(d) != "nDCG@10 AP" {
+		t.Errorf("%+v", d)
 	}
 	again := s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"AP", "NDCG@10"}}})
 	if again.TruthVersion != 1 {
@@ -266,7 +272,7 @@ func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
 	draft := s.draft(servertest.Inline("anything.bin", badTruth))
 	draft["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"Beauty"}, "image": "judge:1", "command": "judge"}
 	path, d := s.create(draft)
-	if d.TruthVersion != 1 || d.Evaluator.PrimaryMeasure != "Beauty" {
+	if d.TruthVersion != 1 || d.Primary().Key != "Beauty" {
 		t.Errorf("%+v", d)
 	}
 	if got := s.patch(http.StatusOK, path, map[string]any{
@@ -274,9 +280,44 @@ func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	builtin := map[string]any{
-		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "primaryMeasure": "Accuracy", "image": nil,
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil,
 			"command": nil}}
 	if got := s.pointers(http.MethodPatch, path, builtin); len(got["/truths"]) == 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// columnKeys returns the keys of the columns of a dataset, in order.
+func columnKeys(d record.Dataset) string {
+	return strings.Join(lists.Map(d.Columns, func(c record.Column) string { return c.Key }), " ")
+}
+
+// TestColumns_ReachRunsOnlyIfTheirRulesChange: how columns look concerns no run, but who sees them does.
+func TestColumns_ReachRunsOnlyIfTheirRulesChange(t *testing.T) {
+	s, path, d := serveDataset(t)
+	for _, c := range []struct {
+		column map[string]any
+		copies bool
+	}{
+		{map[string]any{"title": "Right answers", "decimals": 2}, false},
+		{map[string]any{"title": "Right answers", "audience": "team"}, true},
+		{map[string]any{"title": "Correct", "audience": "team"}, false},
+		{map[string]any{"from": "2030-01-01T00:00:00Z"}, true},
+		{map[string]any{}, true},
+	} {
+		before, err := records.Get[record.Embargo](t.Context(), s.Store, store.Strong, record.EmbargoKey(d.TaskID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.column["key"] = "Accuracy"
+		columns := []any{c.column}
+		for _, name := range d.Evaluator.Measures[1:] {
+			columns = append(columns, map[string]any{"key": name})
+		}
+		s.patch(http.StatusOK, path, map[string]any{"columns": columns})
+		after, err := records.Get[record.Embargo](t.Context(), s.Store, store.Strong, record.EmbargoKey(d.TaskID))
+		if err != nil || reflect.DeepEqual(before, after) == c.copies {
+			t.Errorf("after %v: %+v, %v", c.column, after, err)
+		}
 	}
 }

@@ -28,9 +28,9 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	noteFiles(c, path, old, changed, t)
 	withheld := false
 	if t != nil {
-		was, is := old.Release(t, e), changed.Release(t, e)
-		withheld = is.Withholds(c.Now())
-		if err := c.EffectOfRelease(ctx, old, was, is); err != nil {
+		is := changed.ValueRules(t, e)
+		withheld = !is.Wait(access.Owners, c.Now()).Over
+		if err := c.EffectOfColumns(ctx, old, old.ValueRules(t, e), is); err != nil {
 			return err
 		}
 		c.EffectOfAdvice(old, changed, t, t)
@@ -43,11 +43,11 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return err
 	}
 	notePublish(c, path, old, changed)
+	noteRanking(c, path, old, changed)
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
 	again := api.Consequence{Kind: api.EffectEvaluation, Subject: path}
-	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
 	return noteEvaluation(ctx, c, again, old, changed, inline, t)
 }
 
@@ -176,13 +176,18 @@ func noteSplit(ctx context.Context, c *api.Call, path string, old, changed *reco
 	return err
 }
 
-// noteRanking says which measure ranks if the measures change, since a change need not name it.
-func noteRanking(c *api.Call, effect api.Consequence, old, changed *record.Evaluator) {
-	switch was, is := old.PrimaryMeasure, changed.PrimaryMeasure; {
-	case was != is:
-		c.Effect(effect, problem.Sentence("%s becomes the measure that ranks, instead of %s.", is, was))
-	case !slices.Equal(old.Measures, changed.Measures):
-		c.Effect(effect, problem.Sentence("%s stays the measure that ranks.", is))
+// noteRanking says which measure ranks and in which direction, if that changes or the measures change.
+func noteRanking(c *api.Call, path string, old, changed *record.DatasetItem) {
+	of := api.Consequence{Kind: api.EffectEvaluation, Subject: path}
+	was, is := old.Primary(), changed.Primary()
+	switch {
+	case was.Key != is.Key:
+		c.Effect(of, problem.Sentence("%s becomes the measure that ranks, instead of %s.", is.Key, was.Key))
+	case was.Lower() != is.Lower():
+		better := map[bool]string{true: "lower", false: "higher"}[is.Lower()]
+		c.Effect(of, problem.Sentence("Leaderboards rank %s values of %s first.", better, is.Key))
+	case !slices.Equal(old.Evaluator.Measures, changed.Evaluator.Measures):
+		c.Effect(of, problem.Sentence("%s stays the measure that ranks.", is.Key))
 	}
 }
 

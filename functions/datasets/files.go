@@ -28,22 +28,18 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline content
 	if err := problem.Check(slices.Concat(fields, more, checkEvaluator(d))); err != nil {
 		return inline, err
 	}
-	if err := truth.Canonical(&d.Evaluator); err != nil {
-		return inline, err
-	}
+	d.UseCanonicalNames()
 	return inline, record.CheckInline(inline.inputs, inline.truths)
 }
 
-// checkEvaluator checks the settings of a built-in evaluator. It accepts everything for evaluators that run on workers.
-func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
+// checkEvaluator checks the columns, and the settings of a built-in evaluator.
+func checkEvaluator(d *record.DatasetDraft) problem.Fields {
+	fields := d.CheckColumns()
 	if d.Evaluator.Kind != record.EvaluatorWorker {
-		fields = scoring.Check(truth.Settings(d.RunFormat, d.Evaluator))
+		fields = append(fields, scoring.Check(truth.Settings(d.RunFormat, d.Evaluator))...)
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 		fields = append(fields, record.CheckEvaluated("/truths", d.Truths, "items that no run has")...)
-		return fields
 	}
-	fields.AddIf(!slices.Contains(d.Evaluator.Measures, d.Evaluator.PrimaryMeasure), "/evaluator/primaryMeasure",
-		"must be one of {measures}: give one, or "+problem.Unset)
 	return fields
 }
 

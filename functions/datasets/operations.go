@@ -76,7 +76,7 @@ var example = map[string]any{
 	"inputs":    []any{file("queries.tsv", "text/tab-separated-values", "1\tdeepest lake\n")},
 	"truths":    []any{file("qrels.txt", "text/plain", "1 0 baikal 2\n1 0 ladoga 0\n")},
 	"runFormat": map[string]any{"kind": "trec-run"},
-	"evaluator": map[string]any{"kind": "retrieval", "measures": []any{"nDCG@10", "AP"}, "primaryMeasure": "nDCG@10"},
+	"evaluator": map[string]any{"kind": "retrieval", "measures": []any{"nDCG@10", "AP"}},
 }
 
 func file(name, mediaType, content string) map[string]any {

@@ -51,7 +51,7 @@ func addForOrganizers(ctx context.Context, c *api.Call, d *record.DatasetItem, v
 		v.Advice = d.Advise(of.Task, c.Now())
 	}
 	v.UnservedTypes = of.Serving.UnservedTypes(of.Task, d, c.Now())
-	v.Withheld = d.Release(of.Task, of.Embargo).Withholds(c.Now())
+	v.Withheld = !d.ValueRules(of.Task, of.Embargo).Wait(access.Owners, c.Now()).Over
 	return nil
 }
 

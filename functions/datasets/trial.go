@@ -36,10 +36,10 @@ const (
 
 // trial evaluates completed and failed runs against the ground truth of a changed dataset, and keeps nothing.
 type trial struct {
-	runs   []*tried         // completed runs come first
-	newest int              // completed runs that were found, also those that wait to be evaluated again
-	shown  record.Evaluator // ranks the runs on the leaderboard
-	next   record.Evaluator // ranks them after the change
+	runs   []*tried      // completed runs come first
+	newest int           // completed runs that were found, also those that wait to be evaluated again
+	shown  record.Column // ranks the runs on the leaderboard
+	next   record.Column // ranks them after the change
 	// limited reports whether the task or the dataset has a quota.
 	limited bool
 	memory  int64 // reserved for reading a run
@@ -92,8 +92,8 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 		return nil
 	}
 	t := trial{
-		shown:   old.Board().Evaluator,
-		next:    changed.Evaluator,
+		shown:   old.BoardColumns()[0],
+		next:    changed.Primary(),
 		limited: old.Submissions.LimitsRuns() || task != nil && task.Submissions.LimitsRuns(),
 	}
 	err := c.Counting(ctx, func() error { return t.choose(ctx, c, old) })
@@ -137,14 +137,14 @@ func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) 
 	}
 	values := map[string]*float64{}
 	for _, e := range evaluations {
-		values[e.ID] = e.Measures[t.shown.PrimaryMeasure]
+		values[e.ID] = e.Measures[t.shown.Key]
 	}
 	for _, r := range runs {
 		if record.SizeOf(r.Files) <= trialBytes {
 			t.runs = append(t.runs, &tried{run: r, before: values[r.ListedID()]})
 		}
 	}
-	order(t.runs, &t.shown, (*tried).valueBefore)
+	order(t.runs, t.shown.Lower(), (*tried).valueBefore)
 	t.runs = append(t.runs[:min(len(t.runs), trialRuns)], failed...)
 	return nil
 }
@@ -214,7 +214,7 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 				r.public = measure.HasErrors(public)
 			}
 		} else {
-			r.after = scored.Result.Measures[d.Evaluator.PrimaryMeasure]
+			r.after = scored.Result.Measures[t.next.Key]
 		}
 		r.ended = true
 	}
@@ -290,7 +290,7 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 		c.Effect(effect, problem.Sentence("%s: none of them would complete.", looked))
 		return
 	}
-	order(completing, &t.next, (*tried).valueAfter)
+	order(completing, t.next.Lower(), (*tried).valueAfter)
 	effect.Count = int64(len(completing))
 	said := inQuotas(completing, func(r *tried) bool { return t.limited && !r.run.Uncounted() }, quotaWords{
 		all:  " would complete and count in the quotas.",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
@@ -16,8 +15,8 @@ import (
 func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
 	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
-	before := rank(valued, &t.shown, (*tried).valueBefore)
-	after := rank(valued, &t.next, (*tried).valueAfter)
+	before := rank(valued, t.shown.Lower(), (*tried).valueBefore)
+	after := rank(valued, t.next.Lower(), (*tried).valueAfter)
 	moved := 0
 	for _, r := range left {
 		if before.ranks[r] != after.ranks[r] || (r.before == nil) != (r.after == nil) {
@@ -78,10 +77,10 @@ type ranking struct {
 	best  *tried // nil without runs
 }
 
-// rank ranks runs with values. Like on a leaderboard of the evaluator, equal values share a rank.
-func rank(runs []*tried, by *record.Evaluator, value func(*tried) *float64) ranking {
+// rank ranks runs with values. Like on a leaderboard, equal values share a rank.
+func rank(runs []*tried, lowerIsBetter bool, value func(*tried) *float64) ranking {
 	sorted := slices.Clone(runs)
-	order(sorted, by, value)
+	order(sorted, lowerIsBetter, value)
 	ranked := ranking{ranks: map[*tried]int{}}
 	place := 0
 	for i, r := range sorted {
@@ -96,15 +95,14 @@ func rank(runs []*tried, by *record.Evaluator, value func(*tried) *float64) rank
 	return ranked
 }
 
-// order sorts runs like a leaderboard of the evaluator: the best first, runs without a value last, and earlier runs first among equals.
-// value returns the run's value of the primary measure.
-func order(runs []*tried, by *record.Evaluator, value func(*tried) *float64) {
-	lower := by.LessIsBetter(by.PrimaryMeasure)
+// order sorts runs like a leaderboard: the best first, runs without a value last, and earlier runs first among equals. value returns the
+// run's value of the first column.
+func order(runs []*tried, lowerIsBetter bool, value func(*tried) *float64) {
 	slices.SortStableFunc(runs, func(a, b *tried) int {
 		x, y := value(a), value(b)
 		switch {
 		case x != nil && y != nil && *x != *y:
-			if lower {
+			if lowerIsBetter {
 				return cmp.Compare(*x, *y)
 			}
 			return cmp.Compare(*y, *x)

@@ -85,7 +85,7 @@ func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
 		{map[string]any{"name": "Dogs and cats"}, 1, "dataset.created"},
 		{map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}}, 2, "truth.changed"},
 		{map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}}, 2, "truth.changed"}, // the same again
-		{map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}}, 3, "evaluator.changed"},
+		{map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}}}, 3, "evaluator.changed"},
 		{map[string]any{"inputs": []any{servertest.Inline("other.txt", "1\n")}}, 3, "evaluator.changed"},
 	} {
 		got := s.patch(http.StatusOK, path, tt.body)
@@ -127,7 +127,7 @@ func TestChange_NamesFaults(t *testing.T) {
 		"/taskId":               {"taskId": record.NewID(s.Now())},
 		"/truths/0":             {"truths": []any{servertest.Inline("bad.csv", badTruth)}},
 		"/truths":               {"truths": []any{}},
-		"/evaluator/measures/0": {"evaluator": map[string]any{"measures": []string{"AP"}, "primaryMeasure": "AP"}},
+		"/evaluator/measures/0": {"evaluator": map[string]any{"measures": []string{"AP"}}},
 		"/truthVersion":         {"truthVersion": 9},
 	} {
 		if got := s.pointers(http.MethodPatch, path, body); len(got[pointer]) == 0 {
@@ -186,14 +186,14 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	large := s.item(d.ID)
 	large.Truths[0].Size = 1 << 30 // The size in the record decides.
 	s.Records().Replace(large)
-	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
+	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}}})
 	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 ||
-		s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
+		s.truth(d.ID).Evaluator.Measures[0] != "Accuracy" {
 		t.Fatalf("%+v", got)
 	}
 	s.accept(d.ID)
 	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 ||
-		s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
+		s.truth(d.ID).Evaluator.Measures[0] != "MCC" {
 		t.Fatalf("%+v", got)
 	}
 }

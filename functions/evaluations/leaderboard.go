@@ -1,21 +1,22 @@
 package evaluations
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/board"
 )
 
-// rank is the value of sort for the order by the primary measure.
+// rank is the value of sort for the order by the first column.
 const rank = "rank"
 
 // boardOptions select the entries of a leaderboard.
@@ -36,14 +37,45 @@ type boardReader struct {
 	*api.Call
 	dataset *record.DatasetItem
 	boardOptions
-	rules *record.ValueRules
-	now   time.Time
+	rules    *record.ValueRules
+	sortable []record.Column // by which the caller can sort; the first is the default
+	class    access.Audience // of the columns that the caller sees of some runs
+	now      time.Time
 }
 
 // newReader returns the reader of the dataset's leaderboard, which must have been read with strong consistency.
 func newReader(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (*boardReader, error) {
 	rules, err := c.RulesOf(ctx, d)
-	return &boardReader{Call: c, dataset: d, boardOptions: o, rules: rules, now: c.Now()}, err
+	if err != nil {
+		return nil, err
+	}
+	roles, err := c.Roles(ctx, d.Scope())
+	r := &boardReader{Call: c, dataset: d, boardOptions: o, rules: rules, now: c.Now()}
+	r.class = board.ClassOf(roles)
+	r.sortable = rules.Sorting(r.class, r.now)
+	if roles&access.User != 0 && !c.Public {
+		r.class = min(r.class, access.Owners)
+	}
+	return r, err
+}
+
+// sorting returns the measure that sorts the entries. It is empty if the caller sees no column of runs that others see.
+func (r *boardReader) sorting() (string, error) {
+	keys := lists.Map(r.sortable, func(c record.Column) string { return c.Key })
+	if r.Page.Sort == rank {
+		return cmp.Or(append(keys, "")...), nil
+	}
+	shown := r.dataset.Board()
+	name := shown.Evaluator.Measure(r.Page.Sort)
+	if !slices.Contains(keys, name) {
+		return "", problem.InvalidParameter.New("{?sort} must be %s.", lists.Or(append([]string{rank}, keys...)))
+	}
+	return name, nil
+}
+
+// columns returns the names of the columns that the caller sees of some runs, in the order of the dataset.
+func (r *boardReader) columns() []string {
+	return lists.Map(r.dataset.ColumnsFor(r.rules, r.class, r.now), func(c record.Column) string { return c.Key })
 }
 
 // shownEntry is an entry of a leaderboard that the caller sees. It is rendered only if the caller does not have the answer yet.
@@ -150,13 +182,9 @@ func (r *boardReader) each(ctx context.Context, do func(shownEntry) (bool, error
 	if r.final && r.dataset.FinalRuns == 0 {
 		return problem.InvalidParameter.New("The dataset takes no final runs. Leave {?final} out.")
 	}
-	measure, shown := "", r.dataset.Board()
-	if r.Page.Sort != rank {
-		measure = shown.Evaluator.Measure(r.Page.Sort)
-	}
-	if measure == "" && r.Page.Sort != rank {
-		return problem.InvalidParameter.New("{?sort} must be rank or one of the measures of the dataset: %s.",
-			strings.Join(shown.Evaluator.Measures, ", "))
+	measure, err := r.sorting()
+	if err != nil {
+		return err
 	}
 	q := r.query(measure)
 	filtered := len(r.Page.Values("runId"))+len(r.Page.Values("userId"))+len(r.Page.Values("taskId")) > 0

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/edge/webpage"
+	"assay/shared/language/problem"
 	"assay/shared/service/board"
 	"assay/shared/service/records"
 )
@@ -27,13 +27,14 @@ type boardView struct {
 	datasets     []*record.DatasetItem
 	dataset      *record.DatasetItem // nil when the task has none
 	shown        record.BoardTruth   // the truth and the evaluator of the entries
+	columns      []record.Column     // of the entries, in the dataset's order
 	progress     *record.Reevaluation
 	entries      page.Page[record.Evaluation]
 	empty        *board.EmptyBoard // why the whole board has no entries
 	hidden       int               // number of entries that others do not see
 	sort         string            // measure that sorts the entries
 	boardOptions                   // selection of the entries
-	scoresNote   string            // sentence that says until when others see no scores; empty if they see some
+	waitNote     problem.Text      // who sees scores, while others than the organizers or the teams see none
 	public       bool              // only entries that everyone sees who sees the task
 	login        bool              // the reader is logged in
 	base         string            // URL of the server
@@ -72,23 +73,25 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if err != nil {
 			return err
 		}
-		if v.scoresNote, err = scoresNote(ctx, c, v.dataset); err != nil {
-			return err
-		}
 		v.shown, v.progress = v.dataset.Board(), v.dataset.For(roles).Reevaluation
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
 		}
-		v.sort = v.shown.Evaluator.PrimaryMeasure
-		if c.Page.Sort != rank {
-			v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort)
-		}
-		in.Record(v.dataset)
-		in.Number(int(roles))
-		in.Text(v.scoresNote)
-		if done, err := v.readEntries(ctx, c, in); done || err != nil {
+		r, err := newReader(ctx, c, v.dataset, v.boardOptions)
+		if err != nil {
 			return err
 		}
+		if v.sort, err = r.sorting(); err != nil {
+			return err
+		}
+		v.waitNote = board.WaitText(r.rules, r.now, "Only the organizers see scores")
+		in.Record(v.dataset)
+		in.Number(int(roles))
+		in.Text(v.waitNote.Detail)
+		if done, err := v.readEntries(ctx, r, in); done || err != nil {
+			return err
+		}
+		v.columns = v.dataset.ColumnsFor(r.rules, r.class, r.now)
 		path, query := c.Address()
 		v.entries.Link(path, query, c.Page)
 	}
@@ -108,13 +111,9 @@ func (v *boardView) inputs(c *api.Call, t taskItem) *api.Inputs {
 
 // readEntries reads the requested page of the leaderboard, or why the whole board is empty. It reports done if it answered 304, because the
 // caller already has the page. in holds the other inputs of the page.
-func (v *boardView) readEntries(ctx context.Context, c *api.Call, in *api.Inputs) (done bool, err error) {
-	if c.Page.PastEnd() {
+func (v *boardView) readEntries(ctx context.Context, r *boardReader, in *api.Inputs) (done bool, err error) {
+	if r.Page.PastEnd() {
 		return false, nil
-	}
-	r, err := newReader(ctx, c, v.dataset, v.boardOptions)
-	if err != nil {
-		return false, err
 	}
 	p, err := r.page(ctx)
 	if err != nil {
@@ -131,28 +130,10 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call, in *api.Inputs
 			v.hidden++
 		}
 	}
-	if len(v.entries.Data) == 0 && !v.filtered() && c.Page.Offset == 0 {
-		v.empty, err = c.Boards.Empty(ctx, r.query(""))
+	if len(v.entries.Data) == 0 && !v.filtered() && r.Page.Offset == 0 {
+		v.empty, err = r.Boards.Empty(ctx, r.query(""))
 	}
 	return false, err
-}
-
-// scoresNote says in a sentence until when only organizers see scores of the dataset. It is empty if others see some.
-func scoresNote(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
-	rules, err := c.RulesOf(ctx, d)
-	if err != nil {
-		return "", err
-	}
-	r, awaited := rules.Awaited(c.Now())
-	switch {
-	case !awaited:
-		return "", nil
-	case r.Unknown:
-		return "Only the organizers see scores before the dataset has closed for every team, and no time is set for that.", nil
-	default:
-		return fmt.Sprintf("Only the organizers see scores before %s, when the dataset has closed for every team.",
-			webpage.Instant(r.At.Time)), nil
-	}
 }
 
 // datasetLink returns the text of the link to the dataset. A browser opens its page without a login, so the page has links only to inputs
@@ -164,9 +145,9 @@ func (v *boardView) datasetLink() string {
 	return "The dataset, with links to its inputs"
 }
 
-// waitsForClose reports whether the page is empty because the dataset shows scores after its close.
-func (v *boardView) waitsForClose() bool {
-	return v.empty != nil && v.empty.Reason == board.EmptyAfterClose
+// saysWait reports whether the page says above the entries who sees scores: unless it is empty for that reason.
+func (v *boardView) saysWait() bool {
+	return v.waitNote.Detail != "" && (v.empty == nil || v.empty.Reason != board.EmptyColumns)
 }
 
 // choices returns links to the leaderboard with each selection of runs.
@@ -197,16 +178,37 @@ type choice struct {
 	current bool
 }
 
-// measures lists the names of the columns: the measure that sorts, then the others in the dataset's order.
-func (v *boardView) measures() []string {
-	others := slices.DeleteFunc(slices.Clone(v.shown.Evaluator.Measures), func(name string) bool { return name == v.sort })
-	return append([]string{v.sort}, others...)
+// sortedFirst returns the columns: the one that sorts, then the others in the dataset's order.
+func (v *boardView) sortedFirst() []record.Column {
+	by := v.sortedBy()
+	if by.Key == "" {
+		return v.columns
+	}
+	return append([]record.Column{by}, slices.DeleteFunc(slices.Clone(v.columns), func(c record.Column) bool { return c.Key == by.Key })...)
+}
+
+// sortedBy returns the column that sorts the entries. It is zero if the reader sees none.
+func (v *boardView) sortedBy() (none record.Column) {
+	for _, c := range v.columns {
+		if c.Key == v.sort {
+			return c
+		}
+	}
+	return none
+}
+
+// heading returns the text over the entries.
+func (v *boardView) heading() string {
+	if v.sort == "" {
+		return "Results"
+	}
+	return "Results by " + v.sortedBy().Heading()
 }
 
 // address returns the address of the page with changed parameters, without an offset. The changes are pairs of name and value; an empty
 // value removes the parameter.
 func (v *boardView) address(changes ...string) string {
-	q := url.Values{"sort": {v.sort}, best.Name: {strconv.FormatBool(v.best)}}
+	q := url.Values{"sort": {cmp.Or(v.sort, rank)}, best.Name: {strconv.FormatBool(v.best)}}
 	if v.final {
 		q.Set(final.Name, "true")
 	}
@@ -282,7 +284,8 @@ func (v *boardView) notice() string {
 // bar returns the length of the bar of a value, in percent. It is empty where bars would mislead: lower values are better, a value is
 // negative, or the bars of two pages would have different scales.
 func (v *boardView) bar(value *float64) string {
-	if value == nil || v.shown.Evaluator.LessIsBetter(v.sort) {
+	by := v.sortedBy()
+	if value == nil || by.Key == "" || by.Lower() {
 		return ""
 	}
 	longest := 1.0

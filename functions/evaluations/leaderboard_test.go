@@ -93,7 +93,7 @@ func TestLeaderboard_CostIsBounded(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use. The index has only
+// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names other measures than its truth in use. The index has only
 // the order of the truth in use. This lasts until new truth files have arrived and are accepted.
 func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 	for name, work := range map[string]*record.PendingWork{
@@ -101,9 +101,9 @@ func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 		s := serve(t)
 		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
 		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
-		s.dataset.BoardTruth = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}
+		s.dataset.BoardTruth = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator, Columns: s.dataset.ShownColumns()}
 		s.dataset.PendingWork = work
-		s.dataset.Evaluator.PrimaryMeasure = "AP"
+		s.dataset.Evaluator.Measures = []string{"RR"}
 		s.builder.Replace(s.dataset)
 		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second,
 			"map": second} {

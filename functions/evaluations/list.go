@@ -249,7 +249,7 @@ func cells(e record.Evaluation, measures []string) []string {
 func columns(list []record.Evaluation) [][]string {
 	var names []string
 	for _, e := range list {
-		for _, name := range e.MeasureNames() {
+		for _, name := range e.Columns {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -40,7 +40,7 @@ var Operations = []api.Operation{
 		ID: "listEvaluations", Path: "/v1/evaluations", May: access.Anyone,
 		Summary: "List evaluations",
 		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of the dataset that " +
-			"`filter[datasetId]` names, the best first: `sort=rank` sorts by the primary measure, other values name a measure. `rank` is then the " +
+			"`filter[datasetId]` names, the best first: `sort=rank` sorts by the first column of the dataset, other values name a measure. `rank` is then the " +
 			"place on the leaderboard. Filters do not change it, and equal values share it." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser, view}},
 	}, api.NoTarget, list, columns),
@@ -64,7 +64,7 @@ var Operations = []api.Operation{
 	api.WithHTML(api.List(api.Spec{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
-		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or " +
+		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by its first column (`sort=rank`) or " +
 			"by the named measure. `filter[datasetId]` is optional if the task has one dataset. `best=true` keeps the best run of each team. " +
 			"`final=true` keeps the runs that each team marked as final or, if none of these has a result, not even one that the caller does not " +
 			"see, the last `finalRuns` that the caller sees. Both keep all baselines without a team, and sort by rank unless `sort` names a " +

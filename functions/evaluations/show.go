@@ -64,6 +64,7 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 		}
 	}
 	topics, err := evaluation.ReadTopics(ctx, c.Files, e.Evaluator.Kind, roles, e.topics)
+	topics.Keep(v.Columns)
 	v.PerTopic, v.Classes = topics.Shown(), topics.Classes()
 	return v, err
 }

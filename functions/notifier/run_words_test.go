@@ -17,12 +17,12 @@ func TestMail_SaysThatARunIsPublished(t *testing.T) {
 	task := f.Task()
 	task.Register("ann")
 	open := task.Dataset()
-	withheld := task.Dataset(func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	withheld := task.Dataset(recordtest.AfterClose)
 	blinded := open.Run("ann", recordtest.Published, recordtest.Blinded)
 	for want, run := range map[string]*recordtest.Run{
 		"is published\r\n": open.Run("ann", recordtest.Published),
-		"is published, but blinded: only the organizers see its scores":                 blinded,
-		"is published: its scores are shown once the dataset has closed for every team": withheld.Run("ann", recordtest.Published),
+		"is published, but blinded: only the organizers see its scores":               blinded,
+		"is published: its scores are shown once the window of every team has closed": withheld.Run("ann", recordtest.Published),
 	} {
 		f.Put(record.NewEvent(f.now, record.EventReviewPublished, run.Scope(), "/v1/runs/"+run.ID))
 		if m := f.one(); !strings.Contains(m.Text, want) {

@@ -177,7 +177,7 @@ func (v view) published(ctx context.Context, run *record.RunItem, name string) (
 	case run.Access.Blinded:
 		return name + " is published, but blinded: only the organizers see its scores", nil
 	case !sight.Entry():
-		return name + " is published: its scores are shown once the dataset has closed for every team", nil
+		return name + " is published: " + sight.ShownOnce(), nil
 	default:
 		return name + " is published", nil
 	}

@@ -79,8 +79,11 @@ func noteResults(ctx context.Context, c *api.Call, old, changed *record.Registra
 		counted := api.Counted(runs[d.ID], exact, "run")
 		which := problem.Sentence("results of %s of %s on %s", counted, old.TeamName(), d.Part())
 		text := problem.Sentence("Others still see the %s.", which)
-		if d.Release(t, e).Withholds(c.Now()) {
-			text = problem.Sentence("Once the last window has closed, others still see the published %s.", which)
+		switch w := d.ValueRules(t, e).Wait(access.Registrants, c.Now()); {
+		case w.Never:
+			continue
+		case !w.Over:
+			text = problem.Sentence("Once %s, others still see the published %s.", w.Condition(), which)
 		}
 		c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: "/v1/datasets/" + d.ID}, text)
 	}

@@ -188,7 +188,7 @@ func extend(ctx context.Context, c *api.Call, of rules, e *record.Exception) err
 	case !c.Previewing():
 		return nil
 	}
-	return c.EffectsOfReleases(ctx, of.sets, of.task, of.task, &was, &is)
+	return c.EffectsOfColumns(ctx, of.sets, of.task, of.task, &was, &is)
 }
 
 // refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task. A run in the trash can be

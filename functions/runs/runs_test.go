@@ -202,7 +202,7 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 func TestReview_SaysWhoSeesResults(t *testing.T) {
 	s := serve(t)
 	for want, run := range map[string]*recordtest.Run{
-		"everyone": s.add("ada", recordtest.Published), "owners": s.add("ada"),
+		"everyone": s.add("ada", recordtest.Published), "team": s.add("ada"),
 		"organizers": s.add("ada", recordtest.Published, recordtest.Blinded), "": s.add("ada", recordtest.Published, recordtest.Queued),
 	} {
 		told := func(user string) string {

@@ -258,7 +258,7 @@ func TestCreate_RefusesFilesThatNoEvaluatorReads(t *testing.T) {
 	builtin := s.dataset()
 	labels := s.dataset(func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: measure.CSV, IDField: "id", ValueField: "label"}
-		d.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+		d.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}}
 	})
 	for spare, d := range map[string]*record.DatasetItem{"low ranks": builtin, "fields that are not read": labels} {
 		p := s.refused(http.StatusUnprocessableEntity, "ada", large(d, record.MaxEvaluatedBytes+1))

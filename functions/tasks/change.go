@@ -84,7 +84,7 @@ func noteEffects(ctx context.Context, c *api.Call, t, changed *record.TaskItem) 
 	if err != nil {
 		return err
 	}
-	return c.EffectsOfReleases(ctx, sets, t, changed, e, e)
+	return c.EffectsOfColumns(ctx, sets, t, changed, e, e)
 }
 
 // noteRules adds to a preview what a change of the task's window and quota means for teams, and the datasets whose advice for organizers

@@ -17,7 +17,7 @@ type DiffirInput struct {
 	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; by default the truth of the dataset that the runs are on, if you may read it"`
 	Texts   *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; by default the inputs of the dataset that the runs are on"`
 	Order   string                 `json:"order,omitempty" enum:"overlap,tau,measure" doc:"the order of topics, the greatest difference first: by rank-biased overlap (the default), by Kendall's tau, or by the greatest difference of a measure"`
-	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; for the order measure the default is the primary measure" example:"nDCG@10"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; for the order measure the default is the measure that ranks" example:"nDCG@10"`
 	P       float64                `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"persistence of rank-biased overlap: the probability that a reader goes on to the next rank; default 0.9"`
 	Topics  []string               `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; default all"`
 	Depth   int                    `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"number of documents shown of each ranking; default 10"`

@@ -43,7 +43,7 @@ func numbers(d *record.DatasetItem) {
 	d.Evaluator.Kind = "regression"
 }
 
-// addMeasured makes a run with these values by example of the dataset's primary measure.
+// addMeasured makes a run with these values by example of the measure that ranks the dataset.
 func (s *toolServer) addMeasured(user string, values []float64) *record.RunItem {
 	s.t.Helper()
 	return s.newRun(runSpec{user: user, content: "id,label\ne0,1\ne1,2\ne2,2\ne3,2\n"}, func(r *recordtest.Run) {
@@ -51,9 +51,9 @@ func (s *toolServer) addMeasured(user string, values []float64) *record.RunItem 
 		r.Topics.PerTopic = map[string]map[string]float64{}
 		for i, x := range values {
 			sum += x
-			r.Topics.PerTopic[fmt.Sprintf("e%d", i)] = map[string]float64{s.dataset.Evaluator.PrimaryMeasure: x}
+			r.Topics.PerTopic[fmt.Sprintf("e%d", i)] = map[string]float64{s.dataset.Primary().Key: x}
 		}
-		r.Evaluation.Measures[s.dataset.Evaluator.PrimaryMeasure] = new(sum / float64(len(values)))
+		r.Evaluation.Measures[s.dataset.Primary().Key] = new(sum / float64(len(values)))
 		r.Topics.Classes = &measure.Classes{Labels: []measure.Class{{Label: "telltale", Support: len(values)}}, Matrix: [][]int{{len(values)}}}
 	}).RunItem
 }

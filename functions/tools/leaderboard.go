@@ -36,7 +36,7 @@ type LeaderboardOutput struct {
 	Dataset       LeaderboardName    `json:"dataset"`
 	Task          LeaderboardName    `json:"task"`
 	Measure       string             `json:"measure" doc:"measure that sorts the entries"`
-	Measures      []string           `json:"measures" doc:"all measures of the dataset, in its order"`
+	Columns       []record.Column    `json:"columns" doc:"the columns of the dataset's leaderboard, in its order"`
 	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether lower values are better"`
 	TruthVersion  int64              `json:"truthVersion" doc:"version of the ground truth and evaluator that the entries were evaluated against"`
 	Against       int64              `json:"against,omitempty" doc:"version of the ground truth and evaluator whose ranks are compared"`
@@ -139,7 +139,7 @@ var leaderboardTool = define(metadata{
 		return func(ctx context.Context) (out LeaderboardOutput, err error) {
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
-				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
+				Measure: ranking.Measure, Columns: ranking.Columns, LowerIsBetter: ranking.LowerIsBetter,
 				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
 				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty,
 			}

@@ -15,7 +15,10 @@ import (
 func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 	closes := record.At(time.Now().Add(time.Hour))
 	withheld := func(closes *record.Instant) func(*record.DatasetItem) {
-		return func(d *record.DatasetItem) { d.Scores, d.Submissions.ClosesAt = record.ScoresAfterClose, closes }
+		return func(d *record.DatasetItem) {
+			recordtest.AfterClose(d)
+			d.Submissions.ClosesAt = closes
+		}
 	}
 	for name, c := range map[string]struct {
 		dataset func(*record.DatasetItem)
@@ -23,8 +26,8 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 	}{
 		"a validation split":          {func(*record.DatasetItem) {}, board.EmptyBoard{Reason: board.EmptyUnpublished}},
 		"a test split":                {recordtest.OnTestSplit, board.EmptyBoard{Reason: board.EmptyBlinded}},
-		"scores after the close":      {withheld(&closes), board.EmptyBoard{Reason: board.EmptyAfterClose, Until: &closes}},
-		"scores after an unset close": {withheld(nil), board.EmptyBoard{Reason: board.EmptyAfterClose}},
+		"scores after the close":      {withheld(&closes), board.EmptyBoard{Reason: board.EmptyColumns, Until: &closes}},
+		"scores after an unset close": {withheld(nil), board.EmptyBoard{Reason: board.EmptyColumns}},
 		"publication with the results": {
 			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, board.EmptyBoard{Reason: board.EmptyUnpublished},
 		},
@@ -89,7 +92,10 @@ func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.task.Register("eve")
 	withheld := func(closes *record.Instant) func(*record.DatasetItem) {
-		return func(d *record.DatasetItem) { d.Scores, d.Submissions.ClosesAt = record.ScoresAfterClose, closes }
+		return func(d *record.DatasetItem) {
+			recordtest.AfterClose(d)
+			d.Submissions.ClosesAt = closes
+		}
 	}
 	for name, c := range map[string]struct {
 		dataset func(*record.DatasetItem)

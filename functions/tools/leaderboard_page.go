@@ -137,14 +137,27 @@ func (out *LeaderboardOutput) versions() (all []int64) {
 
 // columns returns the measures of the table, the sorting measure first. It leaves out measures that would make the table too
 // large.
-func (out *LeaderboardOutput) columns() []string {
-	names := []string{out.Measure}
-	for _, name := range out.Measures {
-		if name != out.Measure && (len(names)+1)*len(out.Entries) <= maxTableCells {
-			names = append(names, name)
+func (out *LeaderboardOutput) columns() []record.Column {
+	var shown []record.Column
+	if out.Measure != "" {
+		shown = append(shown, out.column())
+	}
+	for _, c := range out.Columns {
+		if c.Key != out.Measure && (len(shown)+1)*len(out.Entries) <= maxTableCells {
+			shown = append(shown, c)
 		}
 	}
-	return names
+	return shown
+}
+
+// column returns the column that sorts the entries. It is zero if the reader can sort by none.
+func (out *LeaderboardOutput) column() (none record.Column) {
+	for _, c := range out.Columns {
+		if c.Key == out.Measure {
+			return c
+		}
+	}
+	return none
 }
 
 // kind returns a word for the change of the rank. Entries without a rank have no change.

@@ -186,7 +186,7 @@ func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for name, compared := range map[string]int{"AP": 2, "GMAP": 0} {
 		s.dataset = s.task.Dataset(func(d *record.DatasetItem) {
-			d.Evaluator = record.Evaluator{Kind: string(measure.Retrieval), Measures: []string{name}, PrimaryMeasure: name}
+			d.Evaluator = record.Evaluator{Kind: string(measure.Retrieval), Measures: []string{name}}
 		}, s.records.Truths("qrels.txt", datasetQrels))
 		for _, user := range []string{"ada", "bob"} {
 			s.newRun(runSpec{user: user}, func(r *recordtest.Run) {

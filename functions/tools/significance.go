@@ -12,7 +12,7 @@ import (
 type SignificanceInput struct {
 	Runs       []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
 	Truth      *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`
-	Measure    string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure in the grammar of ir-measures; default the primary measure. The bootstrap compares measures without values per topic or by example" example:"AP"`
+	Measure    string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure in the grammar of ir-measures; default the measure that ranks. The bootstrap compares measures without values per topic or by example" example:"AP"`
 	Test       string                 `json:"test,omitempty" enum:"randomization,t,wilcoxon,mcnemar,bootstrap" doc:"the test behind verdict, matrix and conclusion. Default: bootstrap for a measure without values per topic or by example; mcnemar for labels that are right or wrong; t for other values by example that only organizers may see; otherwise randomization, which assumes least"`
 	Correction string                 `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"the correction for the number of pairs behind verdict, matrix and conclusion; default holm"`
 	Seed       uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"seed of the random draws; the same seed gives the same answer. It has no effect if the answer is rounded"`

@@ -62,8 +62,8 @@ func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	s.t.Helper()
 	return s.task.Dataset(s.records.Truths("t", "t"), func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"}
-		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"RR", "AP"}, PrimaryMeasure: "RR",
-			LowerIsBetter: []string{"AP"}, Image: "image"}
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"RR", "AP"}, Image: "image"}
+		d.Columns = []record.Column{{Key: "RR"}, {Key: "AP", LowerIsBetter: new(true)}}
 	})
 }
 

@@ -38,7 +38,7 @@ func measureUsed(r *inputs.Results) MeasureUsed {
 	return MeasureUsed{r.Measures[0], r.LowerIsBetter(r.Measures[0]), r.TruthVersion}
 }
 
-// oneMeasureRequest asks for the values of runs by one measure. An empty name asks for the primary measure.
+// oneMeasureRequest asks for the values of runs by one measure. An empty name asks for the measure that ranks.
 func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference, name string) inputs.ResultsRequest {
 	asked := inputs.ResultsRequest{Runs: runs, Truth: truth, MeasurePointer: "/measure", One: true}
 	if name != "" {

@@ -24,7 +24,7 @@ import (
 type TopicsInput struct {
 	Runs    []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
 	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`
-	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; default the primary measure" example:"AP"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; default the measure that ranks" example:"AP"`
 	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest (the default): the worst mean first; topic: by name; spread: the topics on which runs differ most first"`
 	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"number of topics of the answer; default 100"`
 }

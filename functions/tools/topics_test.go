@@ -74,11 +74,10 @@ func TestTopics_ByHand(t *testing.T) {
 func TestTopics_WhereLessIsBetter(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	run, evaluation := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(1, 2, 9)})
-	evaluation.LowerIsBetter = true
 	evaluation.Evaluator.Kind = record.EvaluatorWorker // the dataset says in which direction values of its worker are better
 	s.records.Replace(evaluation)
-	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP",
-		LowerIsBetter: []string{"AP"}}
+	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}}
+	s.dataset.Columns = []record.Column{{Key: "AP", LowerIsBetter: new(true)}}
 	s.records.Replace(s.dataset.DatasetItem)
 	out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(run)})
 	if got := topicOrder(out); got != "3! 2 1" || !out.LowerIsBetter {

@@ -113,9 +113,9 @@ func (s *fixture) dataset(options ...func(*record.DatasetItem)) string {
 // byWorkers makes workers evaluate the runs of a dataset.
 func byWorkers(d *record.DatasetItem) {
 	d.Evaluator = record.Evaluator{
-		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"}, PrimaryMeasure: "Errors",
-		LowerIsBetter: []string{"Errors"},
+		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"},
 	}
+	d.Columns = []record.Column{{Key: "Errors", LowerIsBetter: new(true)}, {Key: "Score"}}
 }
 
 func inPool(d *record.DatasetItem) { d.Pool = "gpu" }

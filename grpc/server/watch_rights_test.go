@@ -139,7 +139,7 @@ func TestWatch_AsksTheDatasetWhichLinesItHides(t *testing.T) {
 			r := newTestRun(t)
 			d := *r.dataset.DatasetItem
 			if hides {
-				d.Scores = record.ScoresAfterClose
+				recordtest.AfterClose(&d)
 			}
 			r.Replace(&d)
 			r.append(record.ExecutionLog, "secret")
@@ -162,7 +162,7 @@ func TestWatch_AsksTheDatasetForEachMessage(t *testing.T) {
 		c := r.watch(owner)
 		synctest.Wait()
 		d := *r.dataset.DatasetItem
-		d.Scores = record.ScoresAfterClose
+		recordtest.AfterClose(&d)
 		r.Replace(&d)
 		r.append(record.ExecutionLog, "secret")
 		r.change(func(run *record.RunItem) { run.EvaluationID = "an evaluation" })

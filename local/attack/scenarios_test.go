@@ -132,8 +132,8 @@ func randomBodies(s *server) (out []request) {
 	dataset := object{
 		"taskId": path.Base(s.ownTask), "name": "Fuzz", "split": "training", "runFormat": object{
 			"kind": "jsonl", "idField": "id", "valueField": "label"},
-		"inputs": []any{inline("in.txt", []byte("x"))}, "evaluator": object{"kind": "classification", "measures": []any{"Accuracy"},
-			"primaryMeasure": "Accuracy"},
+		"inputs": []any{inline("in.txt", []byte("x"))}, "evaluator": object{"kind": "classification", "measures": []any{"Accuracy"}},
+		"columns": []any{object{"key": "Accuracy", "title": "Accuracy", "decimals": 2, "lowerIsBetter": false, "group": "all"}},
 	}
 	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{
 		"perDay": 5, "types": []any{"upload"}}}

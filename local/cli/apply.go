@@ -17,7 +17,6 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
-	"assay/shared/service/truth"
 )
 
 // step describes the change of one resource by applying a file, or in a dry run the change that would be made.
@@ -346,17 +345,7 @@ func (a *applying) dataset(i int, taskID string) {
 			delete(wanted, member)
 		}
 	}
-	used := memberAs[record.Evaluator](wanted, "evaluator")
-	if e, ok := wanted["evaluator"].(map[string]any); ok && truth.Canonical(&used) == nil { // The server answers canonical names.
-		e = maps.Clone(e)
-		wanted["evaluator"] = e
-		if len(used.Measures) > 0 {
-			e["measures"] = lists.Map(used.Measures, func(name string) any { return name })
-		}
-		if used.PrimaryMeasure != "" {
-			e["primaryMeasure"] = used.PrimaryMeasure
-		}
-	}
+	nameMeasures(wanted, has)
 	if a.dry && (wanted["truths"] != nil || wanted["inputs"] != nil) && named["truths"] != nil {
 		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
 	}
@@ -374,6 +363,24 @@ func (a *applying) dataset(i int, taskID string) {
 				s.Effects = append(s.Effects, "sends "+f.path)
 			}
 		}
+	}
+}
+
+// nameMeasures gives measures and columns the names and the members with which the server answers, so that only differences are sent.
+func nameMeasures(wanted, has object) {
+	d := record.DatasetDraft{Evaluator: memberAs[record.Evaluator](has, "evaluator")}
+	e, ok := wanted["evaluator"].(map[string]any)
+	if ok {
+		d.Evaluator = memberAs[record.Evaluator](wanted, "evaluator")
+	}
+	d.Columns = memberAs[[]record.Column](wanted, "columns")
+	d.UseCanonicalNames()
+	if ok && len(d.Evaluator.Measures) > 0 {
+		wanted["evaluator"] = maps.Clone(e)
+		wanted["evaluator"].(map[string]any)["measures"] = lists.Map(d.Evaluator.Measures, func(name string) any { return name })
+	}
+	if wanted["columns"] != nil {
+		wanted["columns"] = memberAs[any](object{"columns": d.ShownColumns()}, "columns")
 	}
 }
 

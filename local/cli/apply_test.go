@@ -18,8 +18,8 @@ func TestApply_OfDefaultsChangesNothing(t *testing.T) {
   registration: {mode: open, opensAt: null}
   terms: {text: ""}
   submissions: {types: [], total: 0, opensAt: null, perDay: 20,`, 1)
-	defaults = strings.Replace(defaults, "measures: [Accuracy]", "measures: [Accuracy], primaryMeasure: null, lowerIsBetter: []", 1) +
-		`    description:
+	defaults += `    description:
+    columns: [{key: Accuracy, lowerIsBetter: false}]
     inputs: []
     truthsPublic: false
     idsPublic: false

@@ -23,15 +23,15 @@ func leaderboard(c *call, task object) {
 		body["view"] = "public"
 	}
 	b := c.post(client.Path("tools", "leaderboard"), body)
-	measures := memberAs[[]string](b, "measures")
-	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
+	columns := memberAs[[]record.Column](b, "columns")
+	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, lists.Map(columns, heading)...)}
 	entries := memberAs[[]object](b, "entries")
 	hidden := false
 	for _, e := range entries {
 		hidden = hidden || strings.HasPrefix(rankOf(e), "(")
 		line := []string{rankOf(e), e.text("group"), marked(e), e.first("label", "title", "runTag", "runId")}
 		values := memberAs[object](e, "measures")
-		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
+		lines = append(lines, append(line, lists.Map(columns, func(of record.Column) string { return score(values, of) })...))
 	}
 	if empty := memberAs[*problem.Text](b, "empty"); empty != nil && !c.json && c.err == nil {
 		c.note("%s", c.words.text(*empty))
@@ -59,7 +59,8 @@ func (c *call) noteReevaluation(dataset, b object) {
 	if c.err != nil || c.json {
 		return
 	}
-	shown, newest := memberAs[int64](b, "truthVersion"), memberAs[int64](dataset, "truthVersion")
+	shown := memberAs[int64](b, "truthVersion")
+	newest := memberAs[int64](dataset, "truthVersion")
 	again := memberAs[*record.Progress](dataset, "reevaluation")
 	ended := ""
 	if again != nil && again.Runs > 0 {

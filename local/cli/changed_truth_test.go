@@ -82,7 +82,7 @@ func TestLeaderboard_SaysWhichVersionItShows(t *testing.T) {
 		url, _ := answering(t, map[string]string{
 			"/v1/tasks/" + someTask: `{"id":"` + someTask + `"}`,
 			"/v1/datasets":          `{"data":[{"id":"d",` + o.dataset + `}]}`,
-			"/v1/tools/leaderboard": fmt.Sprintf(`{"measures":["AP"],"truthVersion":%d,"entries":[{"rank":1,"team":"Otters","runId":"r"}]}`,
+			"/v1/tools/leaderboard": fmt.Sprintf(`{"columns":[{"key":"AP"}],"truthVersion":%d,"entries":[{"rank":1,"team":"Otters","runId":"r"}]}`,
 				o.shown),
 		})
 		p := local(t)

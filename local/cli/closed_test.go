@@ -136,10 +136,12 @@ func TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse(t *testing.T) {
 func TestReject_SaysWhatOthersWillSee(t *testing.T) {
 	_, olga, tom := limited(t)
 	file := strings.Replace(limitedFile, "name: Rivers\n",
-		"name: Rivers\n    scores: afterClose\n    publish: onCompletion\n    submissions: {closesAt: \"2099-01-01T00:00:00Z\"}\n", 1)
+		"name: Rivers\n    columns: [{key: AP, from: close}]\n    publish: onCompletion\n"+
+			"    submissions: {closesAt: \"2099-01-01T00:00:00Z\"}\n", 1)
 	olga.want(done, "apply", olga.write("task.yaml", file))
 	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
-	olga.says(done, []string{"Once the last window has closed, others still see the published results of 1 run of tom on \"Rivers\". " +
+	olga.says(done, []string{"Once the window of every team has closed, others still see the published results of 1 run of tom on \"Rivers\"" +
+		". " +
 		"To hide them: assay review Lakes --dataset "}, "registrations", "reject", "Lakes", "tom")
 	olga.says(failed, []string{"Which runs are meant?", "Name their dataset by --dataset too: Rivers, Seas, Ponds.",
 		"Try: assay review Lakes --dataset Rivers --filter states=completed --publish"}, "review", "Lakes", "--publish")

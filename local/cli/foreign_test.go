@@ -21,7 +21,8 @@ const foreign = "x\nFORGED a\r\nFORGED b\rFORGED c\vFORGED d\fFORGED e\u0085FORG
 // hostile starts a server whose answers have foreign in the place of every text. Runs have the state.
 func hostile(t *testing.T, state string) string {
 	t.Helper()
-	resource := map[string]any{"id": foreign, "datasetId": "d", "runId": "r", "taskId": someTask, "state": state, "primaryMeasure": foreign,
+	resource := map[string]any{"id": foreign, "datasetId": "d", "runId": "r", "taskId": someTask, "state": state,
+		"columns":      []any{foreign},
 		"evaluationId": "e", "measures": map[string]any{foreign: 0.5}, "reasons": map[string]any{foreign: foreign}, "uses": 1,
 		"scopes":       []any{foreign},
 		"terms":        map[string]any{"text": foreign, "version": 1},
@@ -36,6 +37,7 @@ func hostile(t *testing.T, state string) string {
 	list := []any{resource}
 	maps.Copy(one, map[string]any{"data": list, "registrations": list, "memberships": list, "runs": list, "effects": list,
 		"entries": []any{map[string]any{"runId": foreign, "team": foreign, "measures": map[string]any{foreign: 1}, "rank": 1}},
+		"columns": []any{map[string]any{"key": foreign, "title": foreign, "group": foreign}},
 		"issuer":  foreign, "clientId": ""})
 	return answer(t, http.StatusOK, one)
 }

@@ -357,7 +357,8 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	}
 	more := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1))
 	once(olga.says(done, []string{"would change task Birds", advice + ", and a team may submit 50"}, "apply", "--dry-run", more))
-	hidden := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1)+"    scores: afterClose\n")
+	hidden := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1)+
+		"    columns: [{key: Accuracy, from: close}]\n")
 	const seen = "when the last window closes, only the organizers see scores on \"Songs\": teams learn only whether their runs are valid.\n"
 	olga.says(done, []string{seen}, "apply", "--dry-run", hidden)
 	olga.says(done, []string{seen}, "apply", hidden)

@@ -78,8 +78,8 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		"/v1/user/tokens":        "<!doctype html>",
 		"/v1/tasks/" + someTask:  `{"id":"` + someTask + `"}`,
 		"/v1/datasets":           `{"data":[{"id":"d"}]}`,
-		"/v1/tools/leaderboard": `{"measures":["F1(positive='not spam')","x\nforged\tcell"],"entries":[{"rank":1,"team":"Otters","hidden":"x\ny","runId":"r",
-			"measures":{"F1(positive='not spam')":0.5,"x\nforged\tcell":1}},{"team":"Seals","runId":"s","measures":{}}],"groupsNote":"Two that share a letter may differ."}`,
+		"/v1/tools/leaderboard": `{"columns":[{"key":"F1(positive='not spam')"},{"key":"y","title":"x\nforged\tcell"}],"entries":[{"rank":1,"team":"Otters","hidden":"x\ny","runId":"r",
+			"measures":{"F1(positive='not spam')":0.5,"y":1}},{"team":"Seals","runId":"s","measures":{}}],"groupsNote":"Two that share a letter may differ."}`,
 	})
 	p := local(t)
 	const board = "RANK  GROUP  TEAM          RUN  F1(positive='not spam')  x forged cell\n" +

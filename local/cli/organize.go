@@ -258,9 +258,9 @@ func shownTo(reviewed object) string {
 	switch audience := reviewed.text("review.audience"); {
 	case audience == "registrants":
 		return "the organizers and all who take part"
-	case audience == "owners" && memberAs[bool](reviewed, "noTeam"):
+	case audience == "team" && memberAs[bool](reviewed, "noTeam"):
 		return "the organizers and its submitter"
-	case audience == "owners":
+	case audience == "team":
 		return "the organizers and its team"
 	case audience == "organizers":
 		return "only the organizers"

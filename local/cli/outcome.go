@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,7 +9,9 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
 
@@ -20,13 +21,15 @@ type outcome struct {
 	Evaluation object `json:"evaluation,omitempty"`
 	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
 	Review     object `json:"review,omitempty"`      // for the team and the organizers, once organizers have written it
-	shown      int64  // truth version of the leaderboard; 0 if it is not known
-	unlisted   bool   // the caller does not see the leaderboard, like a team that is not accepted in a private task
+	columns    []record.Column
+	shown      int64 // truth version of the leaderboard; 0 if it is not known
+	unlisted   bool  // the caller does not see the leaderboard, like a team that is not accepted in a private task
 }
 
 // board is a leaderboard.
 type board struct {
 	TruthVersion int64
+	Columns      []record.Column
 	Entries      []object
 	More         bool
 }
@@ -57,7 +60,7 @@ func (c *call) outcome(r object) outcome {
 // compare sets the entry of the run on a leaderboard. While runs are evaluated against a new truth version, the leaderboard can show
 // another evaluation of the run, whose rank says nothing about these values.
 func (o *outcome) compare(b board) {
-	o.shown = b.TruthVersion
+	o.shown, o.columns = b.TruthVersion, b.Columns
 	isOfRun := func(e object) bool { return e["evaluationId"] == o.Evaluation["id"] }
 	if i := slices.IndexFunc(b.Entries, isOfRun); i >= 0 {
 		o.Entry = b.Entries[i]
@@ -103,11 +106,10 @@ func place(entry object, b board) {
 // isShown reports whether others than the team and the organizers see an entry of a leaderboard.
 func isShown(entry object) bool { return entry["hidden"] == nil }
 
-// noRank says by the member hidden of an entry why it has no rank.
-var noRank = map[record.Hidden]string{
+// noRankBy says by the member hidden of an entry why it has no rank.
+var noRankBy = map[record.Hidden]string{
 	record.HiddenBlinded:     "none while the run is blinded: only the organizers see its scores",
 	record.HiddenUnpublished: "none while the run is not published",
-	record.HiddenAfterClose:  "none before the dataset has closed for every team: until then, the scores of published runs are withheld",
 }
 
 // reviewOf returns the review of a run if organizers have written it and the caller may read it. A comment stays if they want to review the
@@ -156,28 +158,55 @@ func (o outcome) rank() string {
 	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " shown to all who see the task"
 }
 
-// scores returns the lines of an evaluation, the primary measure first.
+// scores returns the lines of an evaluation in the order of the leaderboard's columns.
 func (o outcome) scores() (lines [][]string) {
 	measures := memberAs[object](o.Evaluation, "measures")
-	primary := o.Evaluation.text("primaryMeasure")
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(measures)), func(n string) bool { return n == primary })
-	for _, name := range append([]string{primary}, names...) {
-		value := score(measures, name)
-		if name == primary && o.Entry["interval"] != nil {
-			value += fmt.Sprintf("  (95 %% interval %.4f to %.4f)", o.Entry.member("interval.low"), o.Entry.member("interval.high"))
+	columns := lists.Map(memberAs[[]string](o.Evaluation, "columns"), o.column)
+	for i, of := range columns {
+		value := score(measures, of)
+		if i == 0 && o.Entry["interval"] != nil {
+			interval := memberAs[object](o.Entry, "interval")
+			value += fmt.Sprintf("  (95 %% interval %s to %s)", score(interval, within(of, "low")), score(interval, within(of, "high")))
 		}
-		lines = append(lines, []string{name, value})
+		lines = append(lines, []string{heading(of), value})
 	}
 	switch {
 	case o.unlisted:
 		lines = append(lines, []string{"Rank", "not shown: you do not see the leaderboard of this dataset"})
 	case o.Entry == nil:
 	case !isShown(o.Entry):
-		lines = append(lines, []string{"Rank", noRank[memberAs[record.Hidden](o.Entry, "hidden")]})
+		lines = append(lines, []string{"Rank", o.noRank()})
 	case o.Entry["rank"] == nil:
-		lines = append(lines, []string{"Rank", "none: the run has no value of " + primary})
+		lines = append(lines, []string{"Rank", "none: the run has no value of " + heading(columns[0])})
 	default:
 		lines = append(lines, []string{"Rank", o.rank()})
 	}
 	return lines
+}
+
+// noRank says why an entry that others do not see has no rank.
+func (o outcome) noRank() string {
+	hidden := memberAs[record.Hidden](o.Entry, "hidden")
+	if hidden != record.HiddenColumns {
+		return noRankBy[hidden]
+	}
+	until, _ := shownFrom(o.columns, access.Registrants)
+	if until == never {
+		return "none: no column of the leaderboard is shown to others"
+	}
+	return "none until " + until + ": no column of the leaderboard is shown to others before"
+}
+
+// column returns the column of a measure on the leaderboard.
+func (o outcome) column(key string) record.Column {
+	if i := slices.IndexFunc(o.columns, func(of record.Column) bool { return of.Key == key }); i >= 0 {
+		return o.columns[i]
+	}
+	return record.Column{Key: key}
+}
+
+// within returns the column with another key, for values that are shown like those of the column.
+func within(of record.Column, key string) record.Column {
+	of.Key = key
+	return of
 }

@@ -41,8 +41,8 @@ func TestMarked_NamesEachBaselineOnce(t *testing.T) {
 		"Otters (baseline)": {"team": "Otters", "baseline": true},
 		"baseline":          {"team": "baseline", "baseline": true},
 		"Otters (alias anonymous-7, not published)": {"team": "Otters", "alias": "anonymous-7", "hidden": "unpublished"},
-		"anonymous-7": {"team": "anonymous-7", "alias": "anonymous-7"},
-		"baseline (published, withheld until the last close)": {"team": "baseline", "baseline": true, "hidden": "afterClose"},
+		"anonymous-7":                          {"team": "anonymous-7", "alias": "anonymous-7"},
+		"baseline (published, columns hidden)": {"team": "baseline", "baseline": true, "hidden": "columns"},
 	} {
 		if got := marked(entry); got != want {
 			t.Errorf("%v is %q; want %q", entry, got, want)

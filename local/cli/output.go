@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"assay/local/cli/client"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
 
@@ -93,8 +94,22 @@ func decimals(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', 4, 64)
 }
 
-// score returns the value of a measure as a cell of a table.
-func score(measures object, name string) string { return decimals(memberAs[*float64](measures, name)) }
+// score returns the value of a column as a cell of a table.
+func score(measures object, of record.Column) string {
+	v := memberAs[*float64](measures, of.Key)
+	if v == nil || of.Decimals == nil {
+		return decimals(v)
+	}
+	return strconv.FormatFloat(*v, 'f', *of.Decimals, 64)
+}
+
+// heading returns the heading of a column in a table, with its group.
+func heading(of record.Column) string {
+	if of.Group == "" {
+		return of.Heading()
+	}
+	return of.Group + ": " + of.Heading()
+}
 
 // print prints the value as JSON with --json, and otherwise the lines with aligned cells.
 func (c *call) print(value any, lines ...[]string) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/local/cli/client"
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
@@ -146,31 +147,51 @@ func takesNone(d object, of record.DatasetQuota, q record.Quota, form record.Sub
 
 // withheldScores says until when nobody but the organizers sees the scores of runs on a dataset. It is empty if their teams do at once.
 func withheldScores(q record.DatasetQuota, d object) string {
-	closes := d.text("scores") == string(record.ScoresAfterClose)
+	until, _ := shownFrom(memberAs[[]record.Column](d, "columns"), access.Owners)
 	switch {
-	case q.StartsBlinded && closes:
-		return "Its runs start blinded: nobody but the organizers sees their scores until they unblind them, and not before the window of " +
-			"every team has closed."
+	case until == never:
+		return "Nobody but the organizers sees scores."
+	case q.StartsBlinded && until != "":
+		return "Its runs start blinded: nobody but the organizers sees their scores until they unblind them, and not before " + until + "."
 	case q.StartsBlinded:
 		return "Its runs start blinded: nobody but the organizers sees their scores until they unblind them."
-	case closes:
-		return "Nobody but the organizers sees scores until the window of every team has closed."
+	case until != "":
+		return "Nobody but the organizers sees scores until " + until + "."
 	}
 	return ""
 }
 
 // scoresShown says in a cell when the team sees the scores of its runs on a dataset.
 func scoresShown(q record.DatasetQuota, d object) string {
-	closes := d.text("scores") == string(record.ScoresAfterClose)
+	_, from := shownFrom(memberAs[[]record.Column](d, "columns"), access.Owners)
 	switch {
-	case q.StartsBlinded && closes:
-		return "once unblinded, after the last close"
-	case q.StartsBlinded:
-		return "once unblinded"
-	case closes:
-		return "after the last close"
+	case from == never || !q.StartsBlinded:
+		return cmp.Or(from, "at once")
+	case from != "":
+		return "once unblinded, " + from
 	}
-	return "at once"
+	return "once unblinded"
+}
+
+// never is what shownFrom returns for readers who see no scores.
+const never = "never"
+
+// shownFrom says until when readers of the class see none of the columns, to follow the word until, and from when they see one, in a cell.
+// Both are empty if they see one at once.
+func shownFrom(columns []record.Column, class access.Audience) (until, from string) {
+	first, ok := record.FirstShown(columns, class, time.Now())
+	at, isInstant := first.At()
+	switch {
+	case !ok:
+		return never, never
+	case isInstant:
+		return localTime(&at), "from " + localTime(&at) + " on"
+	case first == record.FromClose:
+		return "the window of every team has closed", "after the last close"
+	case first == record.FromPublication:
+		return "the organizers have published the run", "once published"
+	}
+	return "", ""
 }
 
 // unservedType says that no worker takes runs of this type on a dataset now. It is empty if a worker does, or none is needed.
@@ -245,10 +266,13 @@ func onceTakingPart(task, r object) string {
 // when the team sees scores.
 func listDatasets(c *call, task object) {
 	list := all[object](c, datasetsOf(task))
-	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputsShown|TAKES forms"
+	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE ranking|INPUTS inputsShown|TAKES forms"
 	if !c.json {
 		ofTask := memberAs[record.SubmissionRules](task, "submissions").Types
 		for _, d := range list {
+			if columns := memberAs[[]record.Column](d, "columns"); len(columns) > 0 {
+				d["ranking"] = heading(columns[0])
+			}
 			d["forms"] = formsOf(record.SubmissionTypes(ofTask, memberAs[bool](d, "builds")))
 		}
 	}

@@ -210,8 +210,8 @@ func TestQuota_InSentences(t *testing.T) {
 		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedEarly, OpensAt: closed.ClosesAt},
 	}
 	blinded := record.DatasetQuota{StartsBlinded: true}
-	live := object{"name": "Ponds"}
-	late := object{"name": "Ponds", "scores": "afterClose"}
+	live := object{"name": "Ponds", "columns": []any{object{"key": "AP"}}}
+	late := object{"name": "Ponds", "columns": []any{object{"key": "AP", "from": "close"}}}
 	closing := localTime(closed.ClosesAt)
 	refused := func(of record.DatasetQuota) string { return takesNone(live, of, record.Quota{}, record.UploadType) }
 	for name, c := range map[string]struct{ got, want string }{

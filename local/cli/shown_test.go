@@ -20,7 +20,7 @@ datasets:
     evaluator: {kind: retrieval, measures: [AP]}
   - name: Seas
     split: validation
-    scores: afterClose
+    columns: [{key: AP, from: close}]
     submissions: {closesAt: "2099-01-01T00:00:00Z"}
     truths: [qrels.txt]
     runFormat: {kind: trec-run}
@@ -68,8 +68,8 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.says(done, []string{"Published, but withheld: 1 run."}, append(publish, "Seas", "--unblind")...)
 	for dataset, said := range map[string]struct{ mark, rank string }{
 		"Ponds": {"Otters (published, blinded)", "none while the run is blinded: only the organizers see its scores"},
-		"Seas": {"Otters (published, withheld until the last close)",
-			"none before the dataset has closed for every team: until then, the scores of published runs are withheld"},
+		"Seas": {"Otters (published, columns hidden)",
+			"none until the window of every team has closed: no column of the leaderboard is shown to others before"},
 	} {
 		board := decode[struct{ Entries []struct{ RunID string } }](t, olga.want(done, "leaderboard", "Lakes", "--dataset", dataset, "--json"))
 		olga.says(done, []string{said.mark}, "leaderboard", "Lakes", "--dataset", dataset)

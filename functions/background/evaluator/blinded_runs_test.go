@@ -91,7 +91,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	f := newFixture(t)
 	f.Truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
-	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}}
 	f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
 	f.Records.Replace(f.Truth)
 	f.start()
@@ -255,7 +255,7 @@ func TestRuns_AreComparedWithTextsOfInputs(t *testing.T) {
 	)
 	f := newFixture(t)
 	f.Truth.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "spans"}
-	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Spans), Measures: []string{"DocumentF1"}, PrimaryMeasure: "DocumentF1"}
+	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Spans), Measures: []string{"DocumentF1"}}
 	f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "spans.jsonl", truth+"\n")}
 	f.Records.Replace(f.Truth)
 	f.start()

@@ -27,8 +27,8 @@ func TestRun_EvaluatesQueuedRuns(t *testing.T) {
 	id := f.Add(evaluationtest.Ranked, recordtest.Baseline).ID
 	r := f.Until(id, record.Completed)
 	e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
-	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "AP" ||
-		strings.Join(e.Columns, " ") != "AP P@1" {
+	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 ||
+		strings.Join(e.Measured, " ") != "AP P@1" {
 		t.Fatalf("%+v", e)
 	}
 	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Access != r.Access || e.TruthVersion != 1 {
@@ -90,7 +90,6 @@ func TestEvaluate_StartsAgainWhenTheTruthChanges(t *testing.T) {
 			once.Do(func() {
 				f.Truth.Number = 2
 				f.Truth.Evaluator.Measures = []string{"RR"}
-				f.Truth.Evaluator.PrimaryMeasure = "RR"
 				f.Records.Replace(f.Truth)
 			})
 		}

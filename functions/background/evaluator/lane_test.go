@@ -193,7 +193,7 @@ func multilabel(d *record.DatasetItem) {
 			measures = append(measures, fmt.Sprintf("%s(average=%s)", name, average))
 		}
 	}
-	d.Evaluator = record.Evaluator{Kind: "multilabel", Measures: measures, PrimaryMeasure: measures[0]}
+	d.Evaluator = record.Evaluator{Kind: "multilabel", Measures: measures}
 }
 
 // TestLanes_ManyMultilabelRunsOfOneUser has six tasks of a user with a dataset each, and two runs in each that unpack to far more than they

@@ -220,7 +220,7 @@ type convention struct{ name, about string }
 var conventions = []convention{
 	{"limit", "Largest number of resources on a page of a list: 50 by default, at most 200."},
 	{"cursor", "Start of a page of a list. Follow `links.next`, which contains it, until the link is absent. An empty page is 204, without a body."},
-	{"sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first, and runs without a value last, without " +
+	{"sort", "`rank` for the first column of the dataset, or the name of a measure of it: the best first, and runs without a value last, without " +
 		"a rank. Then `offset` pages, not `cursor`."},
 	{"offset", "With `sort`: number of resources to skip."},
 	{"fields", "Names of members, separated by commas: each resource has only these members."},

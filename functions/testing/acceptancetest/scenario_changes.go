@@ -65,9 +65,11 @@ func (st *scenario) changedTruth() {
 	st.reevaluated(st.annCACM.runs[0], 1)
 
 	st.patch(st.olivia, dataset, &news, map[string]any{
-		"evaluator": map[string]any{"measures": []string{"AP", "P@10"}, "primaryMeasure": "P@10"}})
+		"evaluator": map[string]any{"measures": []string{"AP", "P@10"}},
+		"columns":   []any{map[string]any{"key": "P@10"}, map[string]any{"key": "AP"}},
+	})
 	third := st.reevaluated(st.annNews.runs[0], 3)
-	if third.PrimaryMeasure != "P@10" || len(third.Measures) != 2 || *third.Measures["P@10"] != *second.Measures["P@10"] {
+	if !slices.Equal(third.Columns, []string{"P@10", "AP"}) || *third.Measures["P@10"] != *second.Measures["P@10"] {
 		st.t.Errorf("%+v, want the two measures and the values as they were", third)
 	}
 	st.boardShows(3)

@@ -85,7 +85,7 @@ var measures = map[string]string{
 	"nDCG": "ndcg",
 }
 
-// measureNames lists the measures, the primary measure first.
+// measureNames lists the measures, the one that ranks first.
 var measureNames = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000", "Rprec", "Bpref", "nDCG"}
 
 // precision is the precision of trec_eval's output.

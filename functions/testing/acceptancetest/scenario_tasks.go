@@ -77,7 +77,7 @@ func (st *scenario) datasets() {
 	var news record.Dataset
 	st.want(http.StatusCreated, &news, st.olivia, http.MethodPost, "/v1/datasets", draft)
 	st.news = news.ID
-	if news.TruthVersion != 1 || news.Evaluator.PrimaryMeasure != "AP" || news.Truths[0].State != record.FileStored {
+	if news.TruthVersion != 1 || news.Columns[0].Key != "AP" || news.Truths[0].State != record.FileStored {
 		st.t.Errorf("%+v, want the first version of the ground truth and evaluator, by AP", news)
 	}
 	st.uploadedTruth()

@@ -44,7 +44,8 @@ func (st *scenario) phasedName() string { return "Phases " + st.tail }
 func (st *scenario) phases() {
 	draft := newDataset(id(st.phased), "test")
 	draft["submissions"] = map[string]any{"closesAt": record.At(time.Now().Add(time.Hour)), "total": 2}
-	draft["scores"], draft["finalRuns"] = "afterClose", 1
+	draft["columns"] = []any{map[string]any{"key": "Accuracy", "from": "close"}}
+	draft["finalRuns"] = 1
 	st.previewed(st.olivia, http.MethodPost, "/v1/datasets", draft, http.StatusCreated, "audience")
 	st.listed(st.olivia, "/v1/datasets?filter[taskId]="+id(st.phased))
 	st.phase = st.post(st.olivia, "/v1/datasets", draft)

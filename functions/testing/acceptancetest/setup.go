@@ -169,10 +169,10 @@ type revisions struct {
 	shown map[string]string // bodies without what is derived, by caller, resource and version
 }
 
-// derived matches the parts of a resource that the server computes for each answer and that its version does not count: links,
-// what is left of a quota, the diagnostics about pools without workers, which come after others, and the exceptions of a team,
-// which have versions of their own. A change of these parts changes the rest of the entity tag.
-var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|"(nextAt|resetsAt)":"[^"]*",?|"(left|remainingToday)":\d+,?|` +
+// derived matches the parts of a resource that the server computes for each answer and that its version does not count: links, the order
+// of the dataset's columns, what is left of a quota, the diagnostics about pools without workers, which come after others, and the
+// exceptions of a team, which have versions of their own. A change of these parts changes the rest of the entity tag.
+var derived = regexp.MustCompile(`"columns":\[("[^"]*",?)*\],?|"(url|expiresAt)":"[^"]*"|"(nextAt|resetsAt)":"[^"]*",?|"(left|remainingToday)":\d+,?|` +
 	`,"exceptions":\[[^\]]*\]|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
 
 const unserved = `\{"severity":"warning","message":"No worker of the pool [^}]*\}`

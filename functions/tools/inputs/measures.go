@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/shared/computation/measure"
@@ -50,18 +51,21 @@ func (r *Results) canonical(name string) string {
 
 // matchMeasures stores the requested measures and reports those that the evaluations lack.
 func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
-	e := r.Runs[0].evaluation
+	if len(r.columns) == 0 {
+		unknown.Add(asked.MeasurePointer, "you see no measure of all these runs: name runs whose values you see")
+		return unknown
+	}
 	switch {
 	case len(asked.Measures) > 0:
 	case asked.One:
-		asked.Measures = []string{e.PrimaryMeasure}
+		asked.Measures = r.columns[:1]
 	default:
-		asked.Measures = e.Columns
+		asked.Measures = r.columns
 	}
 	for i, name := range asked.Measures {
 		name = r.canonical(name)
 		r.Measures = append(r.Measures, name)
-		if _, ok := e.Measures[name]; ok {
+		if slices.Contains(r.columns, name) {
 			continue
 		}
 		pointer := asked.MeasurePointer
@@ -70,7 +74,7 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 		}
 		unknown.Add(pointer,
 			"%q is none of the measures that the runs were evaluated with: %s. Name one of these. Only the organizers, and callers who may read "+
-				"the runs and send a truth, can have others computed", name, strings.Join(e.Columns, ", "))
+				"the runs and send a truth, can have others computed", name, strings.Join(r.columns, ", "))
 	}
 	return unknown
 }

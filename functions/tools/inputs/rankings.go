@@ -1,11 +1,12 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
@@ -30,7 +31,8 @@ type Ranking struct {
 	Dataset       *record.DatasetItem
 	Board         record.BoardTruth // the truth and evaluator of the entries
 	Task          *record.TaskItem
-	Measure       string
+	Measure       string          // that sorts; empty if the caller sees no column of runs that others see
+	Columns       []record.Column // that the caller sees of some runs
 	LowerIsBetter bool
 	Entries       []RankedEntry
 	More          bool // whether more entries follow
@@ -62,26 +64,20 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	}
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: d.item, Board: d.item.Board(), Public: asked.Public, final: asked.Final, resolver: resolver}
-	r.Measure = r.Board.Evaluator.PrimaryMeasure
 	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(d.item.TaskID),
 		notFound(problem.NewField("/datasetId", "is being deleted"))); err != nil {
 		return nil, err
 	}
 	resolver.addDependency("task %s %s", r.Task.ID, r.Task.Name)
-	by := "" // empty: the order of the board
-	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
-		if name == "" {
-			return nil, problem.InvalidMember("/measure", "%q is none of the dataset's: %s", asked.Measure,
-				strings.Join(r.Board.Evaluator.Measures, ", "))
-		}
-		r.Measure, by = name, name
+	if err := r.selectColumns(ctx, asked); err != nil {
+		return nil, err
 	}
-	r.LowerIsBetter = r.Board.Evaluator.LessIsBetter(r.Measure)
+	r.LowerIsBetter = d.item.LowerIsBetter(r.Measure)
 	there, err := r.otherVersion(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	q := r.query(asked, by, r.Board.TruthVersion)
+	q := r.query(asked, r.Measure, r.Board.TruthVersion)
 	q.Count = asked.Best
 	var here []place
 	err = r.forEachEntry(ctx, q, func(at board.Entry, e *record.EvaluationItem, sight record.Sight) bool {
@@ -106,6 +102,38 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 			v.CommonRank, v.OtherRank)
 	}
 	return r, nil
+}
+
+// selectColumns sets the columns that the caller sees, and the measure that sorts.
+func (r *Ranking) selectColumns(ctx context.Context, asked RankingRequest) error {
+	viewer, now := &r.resolver.call.Viewer, r.resolver.call.Now()
+	rules, err := viewer.RulesOf(ctx, r.Dataset)
+	if err != nil {
+		return err
+	}
+	roles, err := viewer.Roles(ctx, r.Dataset.Scope())
+	if err != nil {
+		return err
+	}
+	class := board.ClassOf(roles)
+	keys := lists.Map(rules.Sorting(class, now), func(c record.Column) string { return c.Key })
+	if roles&access.User != 0 && !viewer.Public {
+		class = min(class, access.Owners)
+	}
+	r.Columns = r.Dataset.ColumnsFor(rules, class, now)
+	if asked.Measure == "" {
+		r.Measure = cmp.Or(append(keys, "")...)
+		return nil
+	}
+	r.Measure = r.Board.Evaluator.Measure(asked.Measure)
+	switch {
+	case slices.Contains(keys, r.Measure):
+		return nil
+	case len(keys) == 0:
+		return problem.InvalidMember("/measure", "the leaderboard has no column that you can sort by now: leave it out")
+	default:
+		return problem.InvalidMember("/measure", "%q is none of the measures that you can sort by: %s", asked.Measure, lists.Or(keys))
+	}
 }
 
 // Empty says why the ranking has no entries. It returns nil if it has some.

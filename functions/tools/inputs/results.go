@@ -42,7 +42,8 @@ type Results struct {
 	Truth        *TruthInput // the truth to compute the values against; nil: the evaluations store the values
 	resolver     *Resolver
 	kind         measure.Kind
-	lower        map[string]bool // by measure, for evaluators that are not built in
+	columns      []string        // of the evaluations, in the order of the dataset
+	lower        map[string]bool // by column: whether lower values are better
 }
 
 // valuesBytes estimates the memory that the values of one run take, for a usual number of topics.
@@ -186,7 +187,7 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 		e := r.Truth.dataset.Evaluator
 		asked.Measures = e.Measures
 		if asked.One {
-			asked.Measures = []string{e.PrimaryMeasure}
+			asked.Measures = []string{r.Truth.dataset.Primary().Key}
 		}
 	}
 	return r.checkMeasures(asked)
@@ -231,18 +232,13 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, sight.Roles()))
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
-	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
-	if first.Evaluator.Kind != record.EvaluatorWorker {
-		return nil
+	r.columns, r.lower = r.Runs[0].sight.Columns(first.Measured), map[string]bool{}
+	for _, run := range r.Runs[1:] {
+		r.columns = slices.DeleteFunc(slices.Clone(r.columns), func(key string) bool { return !run.sight.Sees(key) })
 	}
-	d, err := r.resolver.dataset(ctx, "/runs/0", first.DatasetID)
-	if err != nil && !problem.NotFound.Is(err) {
-		return err
-	}
-	if d != nil {
-		for _, name := range d.item.Evaluator.LowerIsBetter {
-			r.lower[name] = true
-		}
+	for _, name := range r.columns {
+		r.lower[name] = r.Runs[0].sight.LowerIsBetter(name)
+		r.resolver.addDependency("column %s %t", name, r.lower[name])
 	}
 	return nil
 }

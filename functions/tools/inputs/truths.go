@@ -161,7 +161,6 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *datase
 	}
 	settings := truth.Settings(d.inUse.RunFormat, d.inUse.Evaluator)
 	settings.Measures = nil
-	settings.PrimaryMeasure = ""
 	t := &TruthInput{source: source{pointer: pointer}, Settings: settings, version: d.inUse.Number, dataset: d.item}
 	var err error
 	t.files, err = resolver.heldFilesOf(ctx, record.HolderTruths, d.item.ID, d.inUse.Files)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 )
@@ -46,8 +47,8 @@ func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.
 		may = "any number over the days, as the dataset has no close"
 	}
 	a.Text = problem.Sentence("%s with exact live scores: about %s the ground truth, and a team may submit %s. It helps to allow fewer runs "+
-		"in all ({/submissions/total}), or to show scores after the close ({scores}: %s).", plural.Count(s.Examples, "example"), reveal(runs),
-		may, problem.Choice(ScoresAfterClose))
+		"in all ({/submissions/total}), or to show columns from the close on ({columns}).", plural.Count(s.Examples, "example"),
+		reveal(runs), may)
 	return a
 }
 
@@ -62,10 +63,21 @@ func reveal(runs int) string {
 // runsToReveal returns measure.RunsToReveal, or 0 if teams do not see scores before the close. Runs on a test split start blinded, so
 // teams do not see theirs either.
 func (d *DatasetDraft) runsToReveal(s measure.Shape) int {
-	if d.Split == Test || d.Scores == ScoresAfterClose || d.TruthsPublic {
+	shown := d.shownBeforeClose()
+	if d.Split == Test || len(shown) == 0 || d.TruthsPublic {
 		return 0
 	}
-	return measure.RunsToReveal(measure.Kind(d.Evaluator.Kind), d.Evaluator.Measures, s)
+	return measure.RunsToReveal(measure.Kind(d.Evaluator.Kind), shown, s)
+}
+
+// shownBeforeClose returns the measures whose values teams may see while they submit.
+func (d *DatasetDraft) shownBeforeClose() (names []string) {
+	for _, c := range d.columns() {
+		if c.Audience.audience() >= access.Owners && c.From != FromClose {
+			names = append(names, c.Key)
+		}
+	}
+	return names
 }
 
 // allowedRuns returns how many runs on the dataset a team may submit while its window is open, without exceptions. bounded is false if

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 )
 
 // About 14 runs reveal 40 examples. The cases allow different numbers of runs.
@@ -38,8 +39,8 @@ func TestAdvise_ComparesWithWhatTeamsMaySubmit(t *testing.T) {
 		"a later opening":                 {task{PerDay: 1, OpensAt: in(7), ClosesAt: in(14)}, draft{}, 0, ""},
 		"an earlier close of the dataset": {task{PerDay: 1, ClosesAt: in(14)}, draft{Submissions: rules{ClosesAt: in(7)}}, 0, ""},
 		"fewer a day on the dataset":      {task{PerDay: 5, ClosesAt: in(4)}, draft{Submissions: rules{PerDay: 3}}, 0, ""},
-		"scores after the close":          {task{}, draft{Scores: record.ScoresAfterClose}, 0, ""},
-		"live scores":                     {task{}, draft{Scores: record.ScoresLive}, 14, ""},
+		"scores after the close":          {task{}, draft{Columns: recordtest.ColumnsFrom(record.FromClose, "Accuracy")}, 0, ""},
+		"live scores":                     {task{}, draft{Columns: recordtest.ColumnsFrom(record.FromNow, "Accuracy")}, 14, ""},
 		"blinded runs":                    {task{}, draft{Split: record.Test}, 0, ""},
 		"a public truth":                  {task{}, draft{Split: record.Training, TruthsPublic: true}, 0, ""},
 		"a hidden truth to train with":    {task{}, draft{Split: record.Training}, 14, ""},

@@ -1,9 +1,16 @@
 package record
 
 import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
+	"assay/shared/computation/measure"
 	"assay/shared/domain/access"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // ColumnAudience says who sees the values of a column once its From is reached.
@@ -57,29 +64,224 @@ func (f From) At() (Instant, bool) {
 	return At(at), err == nil
 }
 
-// Column is a measure on the leaderboard of a dataset, with the rule of who sees its values and from when.
-type Column struct {
-	Key      string // the name of a measure
-	Audience ColumnAudience
-	From     From
+func (f From) valid() bool {
+	_, isInstant := f.At()
+	return isInstant || slices.Contains([]From{"", FromNow, FromPublication, FromClose}, f)
 }
 
-// columns returns the columns of the dataset: one for each measure of the board, with the rule of Scores.
-func (d *DatasetItem) columns() []Column {
-	rule := d.furtherColumns()
-	var all []Column
-	for _, name := range d.Board().Evaluator.Measures {
-		rule.Key = name
-		all = append(all, *rule)
+// short returns the From as it is stored: empty for FromNow, and instants in UTC.
+func (f From) short() From {
+	if at, ok := f.At(); ok {
+		return From(at.String())
+	}
+	if f == FromNow {
+		return ""
+	}
+	return f
+}
+
+// Column is a measure as leaderboards show it, with the rule of who sees its values and from when.
+type Column struct {
+	Key           string `json:"key" minLength:"1" maxLength:"100" doc:"one of the measures of the evaluator" example:"nDCG@10"`
+	Title         string `json:"title,omitempty" maxLength:"80" doc:"the heading of the column; its key unless given"`
+	Decimals      *int   `json:"decimals,omitempty" minimum:"0" maximum:"12" doc:"how many decimals pages and tables show; four unless given. JSON and CSV have all digits"`
+	LowerIsBetter *bool  `json:"lowerIsBetter,omitempty" doc:"whether lower values are better. Built-in evaluators know it; for an evaluator of the kind worker, higher values are better unless it is true"`
+	Group         string `json:"group,omitempty" maxLength:"80" doc:"a heading over adjacent columns with the same group"`
+
+	Audience ColumnAudience `json:"audience,omitempty" enum:"organizers,team,everyone" doc:"who sees the values besides the organizers: organizers: nobody; team: the team of each run; everyone (the default): everyone who sees the task, once the review of a run shows it to them"`
+	From     From           `json:"from,omitempty" maxLength:"40" doc:"from when others than the organizers see the values: now (the default); publication: once the review of the run is published; close: once the window of the last team has closed, exceptions included; or an instant, such as 2026-06-01T12:00:00Z" example:"close"`
+}
+
+// Heading returns the text over the column.
+func (c Column) Heading() string { return cmp.Or(c.Title, c.Key) }
+
+// Lower reports whether lower values of the column are better. Call it only for columns that Shown functions return.
+func (c Column) Lower() bool { return *c.LowerIsBetter }
+
+// lessIsBetter reports whether lower values of a measure are better by the definition of the measure. Organizers' own evaluators define
+// nothing.
+func (e *Evaluator) lessIsBetter(name string) bool {
+	m, err := measure.Parse(measure.Kind(e.Kind), name)
+	return err == nil && !m.HigherIsBetter()
+}
+
+// lower reports whether lower values of the column are better.
+func (e *Evaluator) lower(c Column) bool {
+	if c.LowerIsBetter != nil {
+		return *c.LowerIsBetter
+	}
+	return e.lessIsBetter(c.Key)
+}
+
+// complete sets LowerIsBetter of the columns.
+func (e *Evaluator) complete(columns []Column) []Column {
+	for i := range columns {
+		columns[i].LowerIsBetter = new(e.lower(columns[i]))
+	}
+	return columns
+}
+
+// columns returns the columns of the evaluator's measures: those that the draft names, in their order, then one for each other measure.
+// If the draft names any, the others are for organizers, so that a new measure is shown to others only by a column.
+func (d *DatasetDraft) columns() []Column {
+	all := slices.Clone(d.Columns)
+	var audience ColumnAudience
+	if len(d.Columns) > 0 {
+		audience = ForOrganizers
+	}
+	for _, name := range d.Evaluator.Measures {
+		if find(all, name) == nil {
+			all = append(all, Column{Key: name, Audience: audience})
+		}
 	}
 	return all
+}
+
+// ShownColumns returns the columns of the evaluator's measures as answers show them.
+func (d *DatasetDraft) ShownColumns() []Column { return d.Evaluator.complete(d.columns()) }
+
+// Primary returns the first column, which ranks unless a reader sorts by another.
+func (d *DatasetDraft) Primary() Column { return d.ShownColumns()[0] }
+
+// find returns the column with the key, or nil.
+func find(columns []Column, key string) *Column {
+	if i := slices.IndexFunc(columns, func(c Column) bool { return c.Key == key }); i >= 0 {
+		return &columns[i]
+	}
+	return nil
+}
+
+// boardColumns returns the columns of leaderboards: one for each measure of the evaluator whose results they show, in the order of the
+// dataset. Measures that only an earlier evaluator has come last.
+func (d *DatasetItem) boardColumns() []Column {
+	own := d.columns()
+	board := d.BoardTruth
+	if board == nil {
+		return own
+	}
+	lacks := func(c Column) bool { return !slices.Contains(board.Evaluator.Measures, c.Key) }
+	shown := slices.DeleteFunc(own, lacks)
+	for _, c := range board.Columns {
+		if !lacks(c) && find(shown, c.Key) == nil {
+			shown = append(shown, c)
+		}
+	}
+	return shown
+}
+
+// FirstShown returns the From of the column that readers of the class see first, of runs whose review shows them. ok is false if they see
+// none.
+func FirstShown(columns []Column, class access.Audience, now time.Time) (first From, ok bool) {
+	rank := func(f From) (int, time.Time) {
+		at, isInstant := f.At()
+		switch {
+		case f == FromPublication:
+			return 1, time.Time{}
+		case isInstant && at.After(now):
+			return 2, at.Time
+		case f == FromClose:
+			return 3, time.Time{}
+		}
+		return 0, time.Time{}
+	}
+	for _, c := range columns {
+		if c.Audience.audience() < class {
+			continue
+		}
+		was, before := rank(first)
+		is, at := rank(c.From)
+		if !ok || is < was || is == was && at.Before(before) {
+			first, ok = c.From, true
+		}
+	}
+	if n, _ := rank(first); n == 0 {
+		first = FromNow
+	}
+	return first, ok
+}
+
+// BoardColumns returns the columns of leaderboards as answers show them.
+func (d *DatasetItem) BoardColumns() []Column {
+	e := d.Board().Evaluator
+	return e.complete(d.boardColumns())
+}
+
+// LowerIsBetter reports whether lower values of a measure on leaderboards are better.
+func (d *DatasetItem) LowerIsBetter(key string) bool {
+	e := d.Board().Evaluator
+	return e.lower(*cmp.Or(find(d.boardColumns(), key), &Column{Key: key}))
+}
+
+// KeepColumns completes a change of old that leaves the columns as clients see them, and may change measures. Columns that nobody has
+// named follow the measures, and named ones go with their measures.
+func (d *DatasetDraft) KeepColumns(old *DatasetDraft) {
+	if !reflect.DeepEqual(d.Columns, old.ShownColumns()) {
+		return
+	}
+	d.Columns = slices.Clone(old.Columns)
+	if !slices.Equal(d.Evaluator.Measures, old.Evaluator.Measures) {
+		measures := d.Evaluator.canonical()
+		d.Columns = slices.DeleteFunc(d.Columns, func(c Column) bool { return !slices.Contains(measures, c.Key) })
+	}
+}
+
+// CheckColumns reports the errors of the columns.
+func (d *DatasetDraft) CheckColumns() (fields problem.Fields) {
+	measures := d.Evaluator.canonical()
+	seen := map[string]int{}
+	for i, c := range d.Columns {
+		p := fmt.Sprintf("/columns/%d", i)
+		key := d.Evaluator.canonicalName(c.Key)
+		first, twice := seen[key]
+		fields.AddIf(!slices.Contains(measures, key), p+"/key",
+			"%q is none of the measures of {evaluator}: name one of them, or leave the column out", c.Key)
+		fields.AddIf(twice, p+"/key", "%q has a column already, %s: leave one of the two out", c.Key,
+			problem.Member(fmt.Sprintf("/columns/%d", first)))
+		seen[key] = i
+		fields.AddIf(!c.From.valid(), p+"/from", "must be now, publication, close, or an instant in the form of RFC 3339, not %q", c.From)
+		fields = append(fields, CheckLine(p+"/title", c.Title)...)
+		fields = append(fields, CheckLine(p+"/group", c.Group)...)
+		lower := d.Evaluator.lessIsBetter(key)
+		fields.AddIf(d.Evaluator.Kind != EvaluatorWorker && d.Evaluator.lower(c) != lower && slices.Contains(measures, key), p+"/lowerIsBetter",
+			"is %t for %s: leave it out", lower, c.Key)
+	}
+	return fields
+}
+
+// canonical returns the names under which results have the measures. Texts that are no measures of the evaluator stay as they are.
+func (e *Evaluator) canonical() []string { return lists.Map(e.Measures, e.canonicalName) }
+
+func (e *Evaluator) canonicalName(name string) string {
+	if m, err := measure.Parse(measure.Kind(e.Kind), name); err == nil {
+		return m.String()
+	}
+	return name
+}
+
+// UseCanonicalNames replaces the names of measures with those that results use, and completes the columns. It drops columns that say
+// nothing else than the measures do.
+func (d *DatasetDraft) UseCanonicalNames() {
+	d.Evaluator.Measures = d.Evaluator.canonical()
+	d.Columns = slices.Clone(d.Columns)
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		c.Key = d.Evaluator.canonicalName(c.Key)
+		c.From = c.From.short()
+		if c.Audience == ForEveryone {
+			c.Audience = ""
+		}
+	}
+	d.Evaluator.complete(d.Columns)
+	if reflect.DeepEqual(d.Columns, (&DatasetDraft{Evaluator: d.Evaluator}).ShownColumns()) {
+		d.Columns = nil
+	}
 }
 
 // furtherColumns returns the rule of measures without a column, such as measures of an earlier evaluator. If it is nil, only organizers
 // see these.
 func (d *DatasetItem) furtherColumns() *Column {
-	if d.Scores == ScoresAfterClose {
-		return &Column{From: FromClose}
+	if len(d.Columns) > 0 {
+		return nil
 	}
 	return new(Column)
 }

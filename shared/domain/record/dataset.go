@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/computation/measure"
@@ -31,12 +30,10 @@ type RunFormat struct {
 
 // Evaluator says how runs are measured.
 type Evaluator struct {
-	Kind           string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former. /info defines each measure, with its parameters, conventions, and the limits of files" example:"[\"nDCG@10\",\"AP\"]"`
-	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the measure that ranks. If absent, a new dataset takes the first of measures. A changed dataset keeps its own, or takes the first if measures lack that" example:"nDCG@10"`
-	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
-	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
-	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: the measures whose lower values are better"`
+	Kind     string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
+	Measures []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former. /info defines each measure, with its parameters, conventions, and the limits of files" example:"[\"nDCG@10\",\"AP\"]"`
+	Image    string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
+	Command  string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
 }
 
 func (e Evaluator) hasLabels() bool {
@@ -69,14 +66,14 @@ type DatasetDraft struct {
 	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: callers who get the inputs get the truth files too. It is taken back only in a change that replaces all of them"`
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
+	Columns      []Column  `json:"columns" required:"false" maxItems:"50" doc:"how leaderboards show the measures, in this order. The first column ranks unless a request sorts by another. If there are any, only organizers see measures without a column. Without columns, everyone sees all measures in the order of the evaluator, as the reviews of runs say"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has, or which tokens in conll. While the team of a run does not see its values, it is then shown which of them are missing or unknown; without it, only by what the inputs have, of tokens where there is one file of them. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While the team of a run does not see its values, it is then shown which of its labels are none of them. It counts for runs that are evaluated afterwards; for evaluators of labels, such as classification, and of spans, whose types they are"`
 	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default (unless given), or a pool of the organizer: the organizer's id, a slash, and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
-	// An empty InputsFor means anyone, an empty Publish onReview, and an empty Scores live.
+	// An empty InputsFor means anyone, and an empty Publish onReview.
 	InputsFor   InputsFor          `json:"inputsFor,omitempty" enum:"anyone,registrants" doc:"who gets the input files: anyone who sees the dataset, unless given; registrants: those whose registration for the task was accepted and whose team has accepted its present terms, and the organizers. Others find no inputs, and tools read none for them"`
 	Publish     Publish            `json:"publish,omitempty" enum:"onReview,onCompletion" doc:"when the review of a run is published: onReview (the default): once organizers publish it; onCompletion: as the run completes for the first time, unless organizers have written the review or rejected the team, and from then on only organizers can delete the run. It unblinds nothing: runs on a test split stay blinded until organizers unblind them"`
 	Submissions DatasetSubmissions `json:"submissions" required:"false" doc:"when and how often runs on the dataset can be submitted; the rules of the task stand where it sets none"`
-	Scores      Scores             `json:"scores,omitempty" enum:"live,afterClose" doc:"live (the default): as reviews say; afterClose: until the last team's window has closed, exceptions included, nobody but the organizers is shown values of runs, and teams only whether their runs are valid"`
 	FinalRuns   int                `json:"finalRuns" required:"false" minimum:"0" maximum:"20" doc:"how many of its runs a team can mark as final until its window closes; 0: none"`
 	Builds      bool               `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
@@ -93,7 +90,7 @@ type Dataset struct {
 	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; only organizers and workers see it. In a single dataset, organizers also find a warning when runs wait for workers and none has been seen for a minute, and a team that has not accepted the present terms finds why it gets no inputs"`
 
 	UnservedTypes []SubmissionType `json:"unservedTypes,omitempty" enum:"upload,image,repository" doc:"only when a single dataset is asked for, and only for its organizers: the types of submissions whose runs would wait now, because no worker that they need has been seen for a minute in the pool of the dataset; absent: no type"`
-	Withheld      bool             `json:"withheld,omitempty" doc:"only when a single dataset is asked for, and only for its organizers: whether nobody else is shown values of runs now, because scores is afterClose and the window of the last team has not closed"`
+	Withheld      bool             `json:"withheld,omitempty" doc:"only when a single dataset is asked for, and only for its organizers: whether nobody else is shown values of runs now, because no column is shown to others yet"`
 }
 
 // Reevaluation is the progress of evaluating a dataset's runs against a new ground truth.
@@ -112,6 +109,7 @@ type Progress struct {
 type BoardTruth struct {
 	TruthVersion int64     `json:"truthVersion"`
 	Evaluator    Evaluator `json:"evaluator"`
+	Columns      []Column  `json:"columns,omitempty"` // of the evaluator's measures, for those that the dataset's evaluator lacks
 }
 
 // DatasetItem is a stored dataset.
@@ -189,16 +187,17 @@ func (d *DatasetItem) AwaitsTruth() bool {
 // Board returns the version and evaluator whose results leaderboards show.
 func (d *DatasetItem) Board() BoardTruth {
 	if d.BoardTruth == nil {
-		return BoardTruth{d.TruthVersion, d.Evaluator}
+		return BoardTruth{TruthVersion: d.TruthVersion, Evaluator: d.Evaluator}
 	}
 	return *d.BoardTruth
 }
 
 // Show makes leaderboards show the results of t.
 func (d *DatasetItem) Show(t *TruthVersion) {
+	columns := d.BoardColumns()
 	t.Held, d.BoardTruth = false, nil
 	if t.Number != d.TruthVersion || !reflect.DeepEqual(t.Evaluator, d.Evaluator) {
-		d.BoardTruth = &BoardTruth{t.Number, t.Evaluator}
+		d.BoardTruth = &BoardTruth{t.Number, t.Evaluator, columns}
 	}
 }
 
@@ -253,25 +252,6 @@ func (d *DatasetItem) hasTruth(f File) bool {
 	return slices.ContainsFunc(d.Truths, func(own File) bool { return own.SHA256 == f.SHA256 })
 }
 
-// Normalize sets the defaults of omitted members.
-func (d *DatasetDraft) Normalize() {
-	if e := &d.Evaluator; e.PrimaryMeasure == "" && len(e.Measures) > 0 {
-		e.PrimaryMeasure = e.Measures[0]
-	}
-}
-
-// FallBack makes the first measure the primary one if a change of the measures has removed the primary measure of old.
-func (e *Evaluator) FallBack(old *Evaluator) {
-	kept := e.PrimaryMeasure == old.PrimaryMeasure && !slices.Equal(e.Measures, old.Measures)
-	same := func(name string) bool { // the names of a draft are not canonical yet
-		m, err := measure.Parse(measure.Kind(e.Kind), name)
-		return name == e.PrimaryMeasure || err == nil && m.String() == e.PrimaryMeasure
-	}
-	if kept && len(e.Measures) > 0 && !slices.ContainsFunc(e.Measures, same) {
-		e.PrimaryMeasure = e.Measures[0]
-	}
-}
-
 // maxMeasureName is the greatest length of a measure's name, in bytes.
 const maxMeasureName = 100
 
@@ -285,7 +265,7 @@ func (e *Evaluator) check() (fields problem.Fields) {
 		return append(fields, e.checkOwn()...)
 	}
 	for _, m := range []struct{ pointer, given string }{
-		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}, {"/evaluator/lowerIsBetter", strings.Join(e.LowerIsBetter, "")},
+		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command},
 	} {
 		fields.AddIf(m.given != "", m.pointer, "goes only with the kind worker: "+problem.Unset)
 	}
@@ -295,20 +275,8 @@ func (e *Evaluator) check() (fields problem.Fields) {
 // checkOwn checks an organizer's own evaluator. Organizers choose the names of its measures freely.
 func (e *Evaluator) checkOwn() (fields problem.Fields) {
 	fields = append(fields, checkDistinct("/evaluator/measures", e.Measures)...)
-	for i, m := range e.LowerIsBetter {
-		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of {measures}")
-	}
 	fields.AddIf(e.Image == "", "/evaluator/image", "is needed for an evaluator of the kind worker")
 	return slices.Concat(fields, CheckLine("/evaluator/image", e.Image), checkText("/evaluator/command", e.Command))
-}
-
-// LessIsBetter reports whether lower values of the evaluator's measure are better.
-func (e *Evaluator) LessIsBetter(name string) bool {
-	if e.Kind == EvaluatorWorker {
-		return slices.Contains(e.LowerIsBetter, name)
-	}
-	m, err := measure.Parse(measure.Kind(e.Kind), name)
-	return err == nil && !m.HigherIsBetter()
 }
 
 // Measure returns the name under which results have the evaluator's measure that name denotes. It returns "" if the evaluator has no

@@ -37,8 +37,8 @@ type DatasetRules struct {
 	InputsFor   InputsFor          `json:"inputsFor"`
 	Publish     Publish            `json:"publish"`
 	Submissions DatasetSubmissions `json:"submissions"`
-	Scores      Scores             `json:"scores"`
 	FinalRuns   int                `json:"finalRuns"`
+	Columns     []Column           `json:"columns"`
 }
 
 // EvaluatedWith holds the ground truth files and the settings that runs are evaluated with.
@@ -65,8 +65,8 @@ func (d *DatasetItem) Audited() AuditedDataset {
 			InputsFor:    cmp.Or(d.InputsFor, InputsForAnyone),
 			Publish:      cmp.Or(d.Publish, PublishOnReview),
 			Submissions:  d.Submissions,
-			Scores:       cmp.Or(d.Scores, ScoresLive),
 			FinalRuns:    d.FinalRuns,
+			Columns:      d.Columns,
 		},
 		EvaluatedWith{auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
 	}

@@ -9,15 +9,6 @@ import (
 	"assay/shared/storage/store"
 )
 
-// Scores says when the scores of runs on a dataset are shown.
-type Scores string
-
-// The values of Scores.
-const (
-	ScoresLive       Scores = "live"
-	ScoresAfterClose Scores = "afterClose"
-)
-
 // DatasetSubmissions is the window and the quota of a dataset, within those of its task.
 type DatasetSubmissions struct {
 	OpensAt  *Instant `json:"opensAt,omitempty" doc:"in place of the task's: nothing can be submitted to the dataset before"`
@@ -58,17 +49,17 @@ func (e Extension) extend(closes *Instant, datasetID string) *Instant {
 	return closes
 }
 
-// Embargo names the datasets of a task whose scores only organizers see until the last team's window closes. A task has an Embargo once
-// a dataset asks for one or an exception grants a later close.
+// Embargo names the datasets of a task that show columns from a close or an instant on. A task has an Embargo once a dataset asks for one
+// or an exception grants a later close.
 //
-// Every transaction that moves a close updates the Embargo. Its pending work then copies the result to runs and evaluations, which
+// Every transaction that moves such an instant updates the Embargo. Its pending work then copies the result to runs and evaluations, which
 // moves them between the partitions of lists. Reads do not depend on these copies: they compare the stored closes with the time
 // (ValueRules).
 type Embargo struct {
 	Meta                            // ID is the ID of the task
 	Extensions map[string]Extension `json:",omitempty"` // by the ID of the exception
-	// Datasets lists the datasets whose scores are shown after the last close, and those whose rule has changed since the last pass of
-	// the pending work.
+	// Datasets lists the datasets that show columns from a close or an instant on, and those whose columns have changed since the last
+	// pass of the pending work.
 	Datasets    []string     `json:",omitempty"`
 	PendingWork *PendingWork `json:",omitempty"`
 }
@@ -84,22 +75,14 @@ func (e *Embargo) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.pending(DueOthers, e.PendingWork, e.ID)
 }
 
-// Release is when callers other than organizers see the scores of a dataset. The zero Release means now.
+// Release is when the window of the last team closes, from which on columns with FromClose are shown.
 type Release struct {
 	At      Instant
 	Unknown bool // no close is known
 }
 
-// Withholds reports whether scores are withheld at now.
+// Withholds reports whether such columns are not shown at now.
 func (r Release) Withholds(now time.Time) bool { return r.Unknown || now.Before(r.At.Time) }
-
-// Release returns the release of the dataset's scores. The Embargo is nil if the task has none.
-func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
-	if !d.WaitsForClose() {
-		return Release{}
-	}
-	return d.lastClose(t, e)
-}
 
 // lastClose returns when the last window of a team closes.
 func (d *DatasetItem) lastClose(t *TaskItem, e *Embargo) Release {
@@ -133,7 +116,7 @@ func (e *Embargo) Drop(gone ...Exception) bool {
 	return len(e.Extensions) < before
 }
 
-// Add adds a dataset whose scores are shown after the last close.
+// Add adds a dataset.
 func (e *Embargo) Add(datasetID string) {
 	if !slices.Contains(e.Datasets, datasetID) {
 		e.Datasets = append(e.Datasets, datasetID)

@@ -54,9 +54,9 @@ type Entry struct {
 	SubmittedAt    Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline       bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
 	Final          bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
-	Audience       string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
-	Hidden         Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
-	Published      bool    `json:"published,omitempty" doc:"whether the review of the run is published. A blinded run can be: others see its results as soon as it is unblinded, but not before the last close if the dataset waits for it"`
+	Audience       string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,team,organizers" doc:"who sees the entry: everyone; the registrants of a private task; team: the team and the organizers; organizers: only the organizers"`
+	Hidden         Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,columns" doc:"why others do not see the entry: the run is blinded; it is not published; or columns: it is published, but no column of the dataset is shown to others now. Absent if others see the entry"`
+	Published      bool    `json:"published,omitempty" doc:"whether the review of the run is published. A blinded run can be: others see its results as soon as it is unblinded, in the columns that the dataset shows them"`
 	Alias          string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 
@@ -74,7 +74,7 @@ type Hidden string
 const (
 	HiddenBlinded     Hidden = "blinded"
 	HiddenUnpublished Hidden = "unpublished"
-	HiddenAfterClose  Hidden = "afterClose"
+	HiddenColumns     Hidden = "columns"
 )
 
 // Mark returns why others do not see the entry, in words. It is empty if they do.
@@ -84,8 +84,8 @@ func (e Entry) Mark() string {
 		return "published, blinded"
 	case e.Hidden == HiddenUnpublished:
 		return "not published"
-	case e.Hidden == HiddenAfterClose:
-		return "published, withheld until the last close"
+	case e.Hidden == HiddenColumns:
+		return "published, columns hidden"
 	default:
 		return string(e.Hidden)
 	}
@@ -112,36 +112,30 @@ type Evaluation struct {
 	UserID       string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User         *Person `json:"user,omitempty" doc:"who that is; for organizers"`
 	Entry
-	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: the number of better entries plus one; equal values share a place. Absent if the measure that sorts is null: such entries come last, without a rank"`
-	Evaluator      EvaluatorUsed                 `json:"evaluator"`
-	TruthVersion   int64                         `json:"truthVersion"`
-	PrimaryMeasure string                        `json:"primaryMeasure"`
-	Measures       map[string]*float64           `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
-	Digests        Digests                       `json:"digests"`
-	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples, or 1,000,000 topics times measures; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
-	Classes        *measure.Classes              `json:"classes,omitempty" doc:"counts of predictions for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
+	Rank         int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: the number of better entries plus one; equal values share a place. Absent if the measure that sorts is null: such entries come last, without a rank"`
+	Evaluator    EvaluatorUsed                 `json:"evaluator"`
+	TruthVersion int64                         `json:"truthVersion"`
+	Columns      []string                      `json:"columns,omitempty" required:"true" doc:"the names of measures in the order of the leaderboard's columns"`
+	Measures     map[string]*float64           `json:"measures" doc:"by name; null when a measure is not defined for the data"`
+	Reasons      map[string]string             `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
+	Digests      Digests                       `json:"digests"`
+	PerTopic     map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples, or 1,000,000 topics times measures; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
+	Classes      *measure.Classes              `json:"classes,omitempty" doc:"counts of predictions for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
 
 	// Runs counts the team's runs on a leaderboard that shows the best of each team. It is 0 if they were not counted.
 	Runs int `json:"-"`
-
-	columns []string // see MeasureNames
 }
 
-// MeasureNames returns the names of Measures in the order of the dataset.
-func (e *Evaluation) MeasureNames() []string { return e.columns }
-
-// EvaluationItem is a stored evaluation. Its PerTopic and Classes are empty, because Topics holds them.
+// EvaluationItem is a stored evaluation. Its PerTopic and Classes are empty, because Topics holds them. Its Columns are empty, because the
+// rules of the dataset say how values are shown.
 type EvaluationItem struct {
 	Evaluation
 	Access AccessAttributes `json:"access"`
 	// Unlisted reports whether lists omit the evaluation, because they show the run's evaluation against another version or none. An
 	// unlisted evaluation is only in the ranking of its version.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// LowerIsBetter is the direction of the primary measure.
-	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
-	// Columns holds the names of Measures in the order of the dataset.
-	Columns []string `json:"columns,omitempty"`
+	// Measured holds the names of Measures in the order of the evaluator.
+	Measured []string `json:"measured"`
 }
 
 // Entrant identifies the team where only the best run of each team counts. It is the alias. Baselines without a registration have no
@@ -178,13 +172,25 @@ func (e *EvaluationItem) Scope() access.Scope {
 // WidestScope returns the scope of an evaluation that everyone sees. Most callers see such evaluations.
 func (*EvaluationItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// RankKey orders evaluations by the primary measure, best first and undefined values last. Equal values are in the order of submission.
-// The key ends with the entrant, so that the runs of a team can be counted without decoding them.
+// RankKey orders evaluations by the first measure of the evaluator, best first and undefined values last. Equal values are in the order of
+// submission. Of the measures of organizers' own evaluators, higher values come first. The key ends with the entrant, so that the runs of
+// a team can be counted without decoding them.
 func (e *EvaluationItem) RankKey() string {
-	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID + "#" + e.Entrant()
+	var value *float64
+	lower := false
+	if len(e.Measured) > 0 {
+		value = e.Measures[e.Measured[0]]
+		lower = (&Evaluator{Kind: e.Evaluator.Kind}).lessIsBetter(e.Measured[0])
+	}
+	return rankKey(value, lower) + "#" + e.SubmissionID + "#" + e.RunID + "#" + e.Entrant()
 }
 
-// NoScore begins the rank keys of evaluations without a value of the primary measure. They come last and have no rank.
+// RanksBy reports whether RankKey has the order of a column with the key and direction.
+func (e *Evaluator) RanksBy(key string, lowerIsBetter bool) bool {
+	return len(e.Measures) > 0 && e.Measures[0] == key && e.lessIsBetter(key) == lowerIsBetter
+}
+
+// NoScore begins the rank keys of evaluations without a value of the first measure. They come last and have no rank.
 const NoScore = "~"
 
 // rankKey maps a value to a string; the order of such strings is from best to worst. It takes the bits of the IEEE 754 number. Flipping

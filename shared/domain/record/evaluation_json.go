@@ -29,7 +29,9 @@ func (e *Evaluation) AppendJSON(b []byte) ([]byte, error) {
 	o.member("evaluator")
 	e.Evaluator.appendTo(&o)
 	o.int("truthVersion", e.TruthVersion)
-	o.string("primaryMeasure", e.PrimaryMeasure)
+	if len(e.Columns) > 0 {
+		o.strings("columns", e.Columns)
+	}
 	o.measures("measures", e.Measures)
 	if len(e.Reasons) > 0 {
 		o.value("reasons", e.Reasons)
@@ -139,6 +141,18 @@ func (o *object) optional(name, v string) {
 	if v != "" {
 		o.string(name, v)
 	}
+}
+
+func (o *object) strings(name string, values []string) {
+	o.member(name)
+	o.text = append(o.text, '[')
+	for i, v := range values {
+		if i > 0 {
+			o.text = append(o.text, ',')
+		}
+		o.quote(v)
+	}
+	o.text = append(o.text, ']')
 }
 
 // value appends any value. It takes as long as encoding/json.

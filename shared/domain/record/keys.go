@@ -76,7 +76,7 @@ import (
 //	             QUEUE#workers by pool, kind of work, and then likewise ·
 //	             DUE#runs · DUE#others, pending work by the time at which it is due · DUE#datasets by payer and then likewise ·
 //	             OUTBOX by the time of delivery · OUTBOX#deliveries by payer and the time of the next attempt ·
-//	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
+//	             RANK#<datasetId>#<truthVersion>#<audience> by the first measure of the evaluator, best first, then by submission ·
 //	             WAITING#<organizerId> runs that wait for a review or have failed, by ID
 const (
 	ByKind      store.Index = 1
@@ -112,7 +112,7 @@ const FeaturedTasks = "FEATURED"
 const shards = 4
 
 var audienceNames = [...]string{
-	access.Nobody: "nobody", access.Organizers: "organizers", access.Owners: "owners",
+	access.Nobody: "nobody", access.Organizers: "organizers", access.Owners: "team",
 	access.Registrants: "registrants", access.Everyone: "everyone",
 }
 

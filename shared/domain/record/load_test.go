@@ -124,9 +124,9 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	e.DatasetID = dataset
 	e.UserID = user
 	e.TruthVersion = 1
-	e.PrimaryMeasure = "nDCG@10"
+	e.Measured = []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"}
 	e.Measures = map[string]*float64{}
-	for _, name := range []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"} {
+	for _, name := range e.Measured {
 		v := l.writers.Float64()
 		e.Measures[name] = &v
 	}

@@ -86,8 +86,10 @@ func TestNewID_AscendsAndIsAULID(t *testing.T) {
 // TestRankKeys_OrderAsTheirValues checks that keys sort like their values, best first and undefined last.
 func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 	key := func(v *float64, lower bool) string {
-		e := &record.EvaluationItem{LowerIsBetter: lower}
-		e.PrimaryMeasure, e.Measures = "M", map[string]*float64{"M": v}
+		name := map[bool]string{true: "MSE", false: "R2"}[lower]
+		e := &record.EvaluationItem{Measured: []string{name}}
+		e.Evaluator.Kind = string(measure.Regression)
+		e.Measures = map[string]*float64{name: v}
 		return e.RankKey()
 	}
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -231,14 +233,13 @@ func TestEvaluator_Check(t *testing.T) {
 		"":                      func(*record.Evaluator) {},
 		"/evaluator/image":      func(e *record.Evaluator) { e.Image = "" },
 		"/evaluator/command":    func(e *record.Evaluator) { e.Command = "a\x00" },
-		"/evaluator/measures/0": func(e *record.Evaluator) { e.Measures[0], e.PrimaryMeasure = " ", "Yours" },
+		"/evaluator/measures/0": func(e *record.Evaluator) { e.Measures[0] = " " },
 		"/evaluator/measures/1": func(e *record.Evaluator) { e.Measures[1] = "Mine" },
 	} {
 		e := worker
 		e.Measures = slices.Clone(worker.Measures)
 		edit(&e)
 		d := record.DatasetDraft{TaskID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", Name: "Test", Evaluator: e}
-		d.Normalize()
 		if fields := d.Check(); len(fields) != min(1, len(pointer)) || len(fields) == 1 && fields[0].Pointer != pointer {
 			t.Errorf("%s: %+v", pointer, fields)
 		}
@@ -323,7 +324,8 @@ func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
 // so their teams see no values at the close before organizers unblind them. Others do not learn whether a run is blinded.
 func TestRun_NoticeSaysWhatWithheldValuesAwait(t *testing.T) {
 	d := &record.DatasetItem{}
-	d.Scores = record.ScoresAfterClose
+	d.Evaluator.Measures = []string{"AP"}
+	recordtest.AfterClose(d)
 	notice := func(roles access.Role, a record.AccessAttributes) string {
 		r := &record.RunItem{Run: record.Run{State: record.Completed}, Access: a}
 		return r.For(d.ValueRules(nil, nil).For(a, roles, noon)).Notice

@@ -46,7 +46,7 @@ type Review struct {
 	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
 	Notice   string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
-	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none, or none that the caller sees"`
+	Audience string `json:"audience,omitempty" enum:"everyone,registrants,team,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none, or none that the caller sees"`
 	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
@@ -86,12 +86,8 @@ func (r *ReviewItem) notice(sight Sight) string {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run " + map[RunState]string{Failed: "failed", Cancelled: "was cancelled"}[state] +
 			", so leaderboards show nothing of it."
-	case sight.awaitsColumns() && r.Blinded:
-		return "The review is published, but the run is blinded, and the dataset shows scores after the last close of a team's window: nobody " +
-			"except the organizers sees the evaluation until that close has passed and blinded is false."
-	case sight.awaitsColumns():
-		return "The review is published, but the dataset shows scores after the last close of a team's window: until then nobody except the " +
-			"organizers sees the evaluation."
+	case !sight.rules.Wait(access.Registrants, sight.now).Over:
+		return r.columnsNotice(sight)
 	case r.Blinded:
 		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to " +
 			"show it."
@@ -115,6 +111,27 @@ func (r *ReviewItem) notice(sight Sight) string {
 			"run tag and paper. Those who submitted it can make the submission public to show them."
 	}
 	return strings.TrimSpace(notice)
+}
+
+// columnsNotice is the notice of a published review while no column of the dataset is shown to others than the team and the organizers.
+func (r *ReviewItem) columnsNotice(sight Sight) string {
+	insiders := "the organizers"
+	if sight.rules.Wait(access.Owners, sight.now).Over && !r.Blinded {
+		insiders = r.Run.insiders()
+	}
+	wait := sight.rules.Wait(access.Registrants, sight.now)
+	said := "The review is published, but "
+	if r.Blinded {
+		said += "the run is blinded, and "
+	}
+	if wait.Never {
+		return said + "the dataset shows no column to others: only " + insiders + " see the evaluation."
+	}
+	until := wait.Condition()
+	if r.Blinded {
+		until += " and blinded is false"
+	}
+	return said + "the dataset shows no column to others before: only " + insiders + " see the evaluation until " + until + "."
 }
 
 // For returns the review that a caller sees who sees s of the run.

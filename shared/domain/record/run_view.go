@@ -3,11 +3,13 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
 	"assay/shared/language/clock"
 	"assay/shared/language/lists"
 )
@@ -75,23 +77,34 @@ func (r *RunItem) withheldNotice(s Sight) string {
 	if r.State != Completed || s.Entry() {
 		return ""
 	}
-	var awaited []string
-	if s.awaitsColumns() {
-		awaited = append(awaited, "the window of every team has closed")
-	}
+	others, never := s.conditions(access.Registrants)
 	if !canSeeIdentity(s.roles) {
-		awaited = append(awaited, "it is published and not blinded")
-		return "The run is completed. Others than " + r.insiders() + " see the values that it has once " + strings.Join(awaited, " and ") + "."
+		if never {
+			return "The run is completed. Only " + r.insiders() + " see values that it has."
+		}
+		if w := s.rules.Wait(access.Registrants, s.now); w.Over {
+			others = nil
+		} else {
+			others = []string{w.Condition()}
+		}
+		once := strings.Join(append(others, "it is published and not blinded"), " and ")
+		return "The run is completed. Others than " + r.insiders() + " see the values that it has once " + once + "."
 	}
-	if r.Access.Blinded {
-		awaited = append(awaited, "the organizers have unblinded it")
+	own, hidden := s.conditions(access.Owners)
+	said := "The run is completed. Values that it has are shown to " + r.submitter()
+	once := strings.Join(own, " and ")
+	switch {
+	case hidden:
+		return "The run is completed. Only the organizers see values that it has."
+	case never:
+		return said + " once " + once + ", and not to others."
+	case slices.Equal(own, others):
+		return said + " and to others once " + once + "."
+	case len(others) > len(own) && slices.Equal(own, others[:len(own)]):
+		return said + " once " + once + ", and to others once the organizers have published it as well."
+	default:
+		return said + " once " + once + ", and to others once " + strings.Join(others, " and ") + "."
 	}
-	once := strings.Join(awaited, " and ")
-	if r.Access.Published {
-		return "The run is completed. Values that it has are shown to " + r.submitter() + " and to others once " + once + "."
-	}
-	return "The run is completed. Values that it has are shown to " + r.submitter() + " once " + once + ", and to others once the " +
-		"organizers have published it as well."
 }
 
 // submitter names the team of the run, or the user who submitted a baseline without a team.

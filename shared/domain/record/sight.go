@@ -1,12 +1,14 @@
 package record
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"assay/shared/domain/access"
+	"assay/shared/language/lists"
 )
 
 // DatasetRef identifies a dataset, for reading its rules. If Waits is set, the records that say when windows close are read in the same
@@ -28,10 +30,12 @@ type DatasetRef struct {
 // So a column that is shown from now on still waits for the review of each run. Blinding is a bound of the run, not of a column, because
 // organizers blind single runs and because it bounds all columns of the run alike.
 type ValueRules struct {
+	kind    string // of the evaluator of leaderboards
 	columns []Column
-	further *Column // rule of measures without a column; nil: only organizers see them
-	release Release // when FromClose is reached
-	waits   bool    // DatasetItem.WaitsForClose
+	keys    []string // of the columns
+	further *Column  // rule of measures without a column; nil: only organizers see them
+	release Release  // when FromClose is reached
+	waits   bool     // DatasetItem.WaitsForClose
 }
 
 // ValueRules returns the rules of the dataset. Without its task, columns with FromClose stay hidden. The Embargo is nil if the task has
@@ -40,7 +44,9 @@ func (d *DatasetItem) ValueRules(t *TaskItem, e *Embargo) *ValueRules {
 	if d == nil {
 		return new(ValueRules)
 	}
-	r := &ValueRules{columns: d.columns(), further: d.furtherColumns(), release: Release{Unknown: true}, waits: d.WaitsForClose()}
+	r := &ValueRules{kind: d.Board().Evaluator.Kind, columns: d.boardColumns(), further: d.furtherColumns(), waits: d.WaitsForClose()}
+	r.release.Unknown = true
+	r.keys = lists.Map(r.columns, func(c Column) string { return c.Key })
 	if t != nil {
 		r.release = d.lastClose(t, e)
 	}
@@ -49,7 +55,7 @@ func (d *DatasetItem) ValueRules(t *TaskItem, e *Embargo) *ValueRules {
 
 // WaitsForClose reports whether a column of the dataset is shown from the last close on.
 func (d *DatasetItem) WaitsForClose() bool {
-	return slices.ContainsFunc(append(d.columns(), *d.furtherColumns()), func(c Column) bool { return c.From == FromClose })
+	return slices.ContainsFunc(d.boardColumns(), func(c Column) bool { return c.From == FromClose })
 }
 
 // Audience returns who sees the value of a measure or column of a run with the attributes at now.
@@ -73,10 +79,40 @@ func (r *ValueRules) State(now time.Time) string {
 
 // column returns the column with the key, or the rule for measures without a column.
 func (r *ValueRules) column(key string) *Column {
-	if i := slices.IndexFunc(r.columns, func(c Column) bool { return c.Key == key }); i >= 0 {
-		return &r.columns[i]
+	return cmp.Or(find(r.columns, key), r.further)
+}
+
+// inOrder returns the names of measures in the order of the columns. Those without a column come last.
+func (r *ValueRules) inOrder(names []string) []string {
+	if slices.Equal(names, r.keys) {
+		return r.keys
 	}
-	return r.further
+	has := func(name string) bool { return slices.Contains(names, name) }
+	ordered := make([]string, 0, len(names))
+	for _, key := range r.keys {
+		if has(key) {
+			ordered = append(ordered, key)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(r.keys, name) {
+			ordered = append(ordered, name)
+		}
+	}
+	return ordered
+}
+
+// ColumnsFor returns the columns of leaderboards whose values readers of the class see at now of some runs, as answers show them.
+func (d *DatasetItem) ColumnsFor(r *ValueRules, class access.Audience, now time.Time) []Column {
+	published := &AccessAttributes{Published: true}
+	return slices.DeleteFunc(d.BoardColumns(), func(c Column) bool { return r.columnAudience(published, &c, now) < class })
+}
+
+// Sorting returns the columns by which readers of a class can order runs whose review is published, in order. The first is the default.
+// Readers see their own rows beyond that, but no order comes from a column that only the owners of rows see.
+func (r *ValueRules) Sorting(class access.Audience, now time.Time) []Column {
+	published := &AccessAttributes{Published: true}
+	return slices.DeleteFunc(slices.Clone(r.columns), func(c Column) bool { return r.columnAudience(published, &c, now) < class })
 }
 
 // columnAudience returns the bound of the column, which is nil if only organizers see it.
@@ -151,24 +187,6 @@ func (r *ValueRules) Conceals(a *AccessAttributes, now time.Time) bool {
 	return r.Narrowest(a, now) < access.Owners
 }
 
-// Awaited reports whether only organizers see columns at now, even of runs whose review shows them, and when others see the first one.
-func (r *ValueRules) Awaited(now time.Time) (first Release, awaited bool) {
-	if r.Widest(&AccessAttributes{Published: true}, now) > access.Organizers {
-		return Release{}, false
-	}
-	first.Unknown = true
-	for _, c := range r.columns {
-		at, ok := c.From.At()
-		if c.From == FromClose {
-			at, ok = r.release.At, !r.release.Unknown
-		}
-		if ok && c.Audience.audience() > access.Organizers && (first.Unknown || at.Before(first.At.Time)) {
-			first = Release{At: at}
-		}
-	}
-	return first, true
-}
-
 // Copy sets the members of the attributes of a run or evaluation that are copies of the rules. A publication of the review changes the
 // attributes without asking the rules, so ColumnsFor already counts columns that wait for it, and Concealed still does.
 func (r *ValueRules) Copy(a *AccessAttributes, now time.Time) {
@@ -202,16 +220,54 @@ func (s Sight) Sees(key string) bool {
 	return access.Sees(s.roles, s.rules.Audience(&s.attributes, key, s.now))
 }
 
+// Columns returns the names of measures that the caller sees, in the order of the dataset.
+func (s Sight) Columns(names []string) []string {
+	ordered := s.rules.inOrder(names)
+	if s.All() {
+		return ordered
+	}
+	return slices.DeleteFunc(slices.Clone(ordered), func(key string) bool { return !s.Sees(key) })
+}
+
+// LowerIsBetter reports whether lower values of the column are better.
+func (s Sight) LowerIsBetter(key string) bool {
+	e := Evaluator{Kind: s.rules.kind}
+	return e.lower(*cmp.Or(find(s.rules.columns, key), &Column{Key: key}))
+}
+
 // Entry reports whether the caller sees the value of at least one column, and so that the run was evaluated.
 func (s Sight) Entry() bool { return access.Sees(s.roles, s.rules.Widest(&s.attributes, s.now)) }
 
 // Audience returns who sees the value of at least one column.
 func (s Sight) Audience() access.Audience { return s.rules.Widest(&s.attributes, s.now) }
 
-// awaitsColumns reports whether only organizers see values of the run, whatever its review says.
-func (s Sight) awaitsColumns() bool {
-	_, awaited := s.rules.Awaited(s.now)
-	return awaited
+// conditions returns what must happen before readers of the class see a value of the run, each to follow the word once. It returns never
+// if they see none whatever happens.
+func (s Sight) conditions(class access.Audience) (all []string, never bool) {
+	w := s.rules.Wait(class, s.now)
+	if w.Never {
+		return nil, true
+	}
+	if !w.Over {
+		all = append(all, w.Condition())
+	}
+	if s.attributes.Blinded {
+		all = append(all, "the organizers have unblinded it")
+	}
+	unpublished := AccessAttributes{PrivateTask: s.attributes.PrivateTask}
+	if !s.attributes.Published && (class > access.Owners || w.Over && s.rules.Widest(&unpublished, s.now) < class) {
+		all = append(all, "the organizers have published it")
+	}
+	return all, false
+}
+
+// ShownOnce says when the team sees values of its run if the review shows them, in a clause. Call it only while the team sees none.
+func (s Sight) ShownOnce() string {
+	w := s.rules.Wait(access.Owners, s.now)
+	if w.Never {
+		return "only the organizers see its scores"
+	}
+	return "its scores are shown once " + w.Condition()
 }
 
 // hidden returns why only the owner and the organizers see values of the run, or only the organizers. It returns "" if others see some.
@@ -222,7 +278,7 @@ func (s Sight) hidden() Hidden {
 	case !a.Published:
 		return HiddenUnpublished
 	case !s.rules.ShowsOthers(a, s.now):
-		return HiddenAfterClose
+		return HiddenColumns
 	default:
 		return ""
 	}

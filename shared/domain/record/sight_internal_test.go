@@ -116,7 +116,7 @@ func TestValueRules_OfDatasets(t *testing.T) {
 	if !sees(d, nil, nil, "AP", now) || !sees(d, nil, nil, "of an earlier evaluator", now) || d.WaitsForClose() {
 		t.Error("live scores are withheld")
 	}
-	d.Scores = ScoresAfterClose
+	d.Columns = []Column{{Key: "AP", From: FromClose}}
 	if sees(d, task, nil, "AP", now) || sees(d, nil, nil, "AP", now) || sees(d, task, nil, "of an earlier evaluator", now) ||
 		!d.WaitsForClose() {
 		t.Error("scores are shown without a close")

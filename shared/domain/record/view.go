@@ -173,6 +173,12 @@ func (d *DatasetItem) ManagesTruth(roles access.Role) bool {
 func (d *DatasetItem) For(roles access.Role) Dataset {
 	v := d.Dataset
 	v.BoardVersion = d.Board().TruthVersion
+	v.Columns = d.ShownColumns()
+	if roles&(access.Organizer|access.Admin|access.Worker) == 0 {
+		v.Columns = slices.DeleteFunc(v.Columns, func(c Column) bool { return c.Audience == ForOrganizers })
+		hidden := func(name string) bool { return find(v.Columns, name) == nil }
+		v.Evaluator.Measures = slices.DeleteFunc(slices.Clone(v.Evaluator.Measures), hidden)
+	}
 	if v.Inputs == nil || !d.ReadsInputs(roles) {
 		v.Inputs = []File{}
 	}
@@ -249,12 +255,11 @@ func (e *EvaluationItem) For(s Sight) Evaluation {
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
 	v.RegistrationID, v.Alias = e.Access.identity(roles)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
-	v.columns = e.Columns
+	v.Columns = s.Columns(e.Measured)
 	if s.All() {
 		return v
 	}
 	hidden := func(key string) bool { return !s.Sees(key) }
-	v.columns = slices.DeleteFunc(slices.Clone(e.Columns), hidden)
 	v.Measures = without(e.Measures, hidden)
 	v.Evaluator.Signatures = without(e.Evaluator.Signatures, hidden)
 	v.Reasons = without(e.Reasons, func(key string) bool { return key != measure.PerTopicReason && hidden(key) })

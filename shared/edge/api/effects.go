@@ -34,7 +34,7 @@ type Consequence struct {
 	Subject string     `json:"subject" doc:"path of the resource that the effect concerns, or of the collection of several. For a quota: its name in limits.quotas of GET /info, or the path of the task or dataset that sets it. For audit entries: their action"`
 	Count   int64      `json:"count,omitempty" doc:"number of resources, runs, events, entries, registrations, or units of the quota; negative if the quota is refunded"`
 	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`
-	After   string     `json:"after,omitempty" doc:"for an audience: who would see it: everyone, registrants, owners (and the organizers) or organizers"`
+	After   string     `json:"after,omitempty" doc:"for an audience: who would see it: everyone, registrants, team (and the organizers) or organizers"`
 }
 
 // Effect is one consequence of a change, with a text in whole sentences that people read without the other members.
@@ -117,84 +117,6 @@ func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record
 		c.Effect(of, problem.Sentence("The dataset %q opens at %s and closes at %s, which is no later: it takes no runs unless one of "+
 			"the two changes.", is.Name, opens, closes))
 	}
-}
-
-// EffectOfRelease adds effects if the change moves who sees the scores of a dataset now, or until when others than organizers do not see
-// them.
-func (c *Call) EffectOfRelease(ctx context.Context, d *record.DatasetItem, was, is record.Release) error {
-	if d.Deleting() || was.Unknown == is.Unknown && was.At.Equal(is.At.Time) {
-		return nil
-	}
-	of := Consequence{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID}
-	set := d.Part()
-	before, after := was.Withholds(c.Now()), is.Withholds(c.Now())
-	if before != after {
-		if err := c.effectsOfWithholding(ctx, d, after); err != nil {
-			return err
-		}
-	}
-	switch {
-	case before && !after:
-		c.Effect(of, problem.Sentence("Scores on %s are no longer withheld until the last window closes. The review of each run says who sees "+
-			"them.", set))
-	case !after:
-	case is.Unknown:
-		c.Effect(of, problem.Sentence("No window closes, so only the organizers see scores on %s, without an end: teams learn only whether "+
-			"their runs are valid.", set))
-	case before && !was.Unknown:
-		c.Effect(of, problem.Sentence("Until %s instead of %s, when the last window closes, only the organizers see scores on %s.", is.At,
-			was.At, set))
-	default:
-		c.Effect(of, problem.Sentence("Until %s, when the last window closes, only the organizers see scores on %s: teams learn only whether "+
-			"their runs are valid.", is.At, set))
-	}
-	return nil
-}
-
-// effectsOfWithholding adds who sees the scores of existing runs on the dataset now, if withholding begins or ends. Blinded runs, and runs
-// without scores, look the same before and after.
-func (c *Call) effectsOfWithholding(ctx context.Context, d *record.DatasetItem, begins bool) error {
-	var published, unpublished int
-	sources := records.Of(record.KindDataset, d.ID, record.KindRun)
-	exact, err := EachCounted(ctx, c, sources, func(r *record.RunItem) bool {
-		switch {
-		case r.ListedID() == "", r.Access.Blinded:
-		case r.Access.Published:
-			published++
-		case !r.Unregistered():
-			unpublished++
-		}
-		return published+unpublished < maxCounted
-	})
-	if err != nil {
-		return err
-	}
-	tell := func(n int, noun string, seers access.Audience) {
-		if n == 0 && exact {
-			return
-		}
-		who := problem.Sentence("Who sees the scores of %s on %s now", Counted(n, exact, noun), d.Part())
-		before, after := seers, access.Organizers
-		if !begins {
-			before, after = after, before
-		}
-		c.EffectOfAudience("/v1/datasets/"+d.ID, who, before, after)
-	}
-	tell(published, "published run", d.Scope().Audience)
-	tell(unpublished, "unpublished run", access.Owners)
-	return nil
-}
-
-// EffectsOfReleases adds the effects of EffectOfRelease for each of the datasets after a change of their task or its embargo. The
-// embargoes are nil if the task has none.
-func (c *Call) EffectsOfReleases(ctx context.Context, sets []*record.DatasetItem, t, changed *record.TaskItem,
-	was, is *record.Embargo) error {
-	for _, d := range sets {
-		if err := c.EffectOfRelease(ctx, d, d.Release(t, was), d.Release(changed, is)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // maxCounted is the most records that a preview counts for one effect. maxRead is the most that it reads to count for all effects, and

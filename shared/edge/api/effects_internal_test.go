@@ -41,16 +41,19 @@ func TestCountRuns_ReadsABoundedNumber(t *testing.T) {
 	}
 }
 
-// TestEffectsOfWithholding_ReadsEachRunOnce counts published and unpublished runs in one reading.
-func TestEffectsOfWithholding_ReadsEachRunOnce(t *testing.T) {
+// TestEffectOfColumns_ReadsEachRunOnce counts published and unpublished runs in one reading.
+func TestEffectOfColumns_ReadsEachRunOnce(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
 	d := recordtest.New(t, s).Task().Dataset(recordtest.Labels("Accuracy"))
 	d.Run("ann", recordtest.Published)
 	d.Run("ann")
 	d.Run("ben", recordtest.Blinded)
 	c := previewing(s, &Server{memory: newMemory()})
-	if err := c.effectsOfWithholding(t.Context(), d.DatasetItem, true); err != nil || len(c.effects) != 2 || c.preview.read != 3 {
-		t.Errorf("%+v after reading %d runs (%v), want 2 effects after 3", c.effects, c.preview.read, err)
+	is := *d.DatasetItem
+	recordtest.AfterClose(&is)
+	err := c.EffectOfColumns(t.Context(), d.DatasetItem, d.ValueRules(nil, nil), is.ValueRules(nil, nil))
+	if err != nil || len(c.effects) != 3 || c.preview.read != 3 {
+		t.Errorf("%+v after reading %d runs (%v), want 3 effects after 3", c.effects, c.preview.read, err)
 	}
 }
 
@@ -97,7 +100,7 @@ func TestEachCounted_TakesSlotsOfLists(t *testing.T) {
 
 // previewing returns a call of ann that is a preview.
 func previewing(s store.Store, server *Server) *Call {
-	c := &Call{Env: &Env{Store: s}, preview: &preview{}, server: server}
+	c := &Call{Env: &Env{Store: s, Now: time.Now}, preview: &preview{}, server: server}
 	c.Caller.ID = "ann"
 	c.Store = s
 	return c

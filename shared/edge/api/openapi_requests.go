@@ -86,7 +86,7 @@ func (op *Operation) queryParams() []*huma.Param {
 		add(previewFilter.Name, "`true` changes nothing, and answers with the effects of the change.", &huma.Schema{Type: "boolean"})
 	}
 	if op.Query.Sort {
-		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{
+		add("sort", "`rank` for the first column of the dataset, or the name of a measure of it: the best first.", &huma.Schema{
 			Type: "string", MinLength: new(1), MaxLength: new(page.MaxText)})
 		add("offset", "With `sort`: the number of resources to skip.", &huma.Schema{Type: "integer", Minimum: new(0.0)})
 	}

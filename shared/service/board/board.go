@@ -83,7 +83,7 @@ func (b *Board) share(e *record.EvaluationItem) *record.EvaluationItem {
 		return e
 	}
 	for _, text := range [][2]*string{
-		{&e.TaskID, &b.first.TaskID}, {&e.DatasetID, &b.first.DatasetID}, {&e.PrimaryMeasure, &b.first.PrimaryMeasure},
+		{&e.TaskID, &b.first.TaskID}, {&e.DatasetID, &b.first.DatasetID},
 		{&e.Access.OrganizerID, &b.first.Access.OrganizerID}, {&e.Digests.Truth, &b.first.Digests.Truth},
 		{&e.Digests.PlainTruth, &b.first.Digests.PlainTruth}, {&e.Evaluator.Kind, &b.first.Evaluator.Kind},
 		{&e.Evaluator.Version, &b.first.Evaluator.Version},
@@ -98,8 +98,8 @@ func (b *Board) share(e *record.EvaluationItem) *record.EvaluationItem {
 	if maps.Equal(e.Evaluator.Signatures, b.first.Evaluator.Signatures) {
 		e.Evaluator.Signatures = b.first.Evaluator.Signatures
 	}
-	if slices.Equal(e.Columns, b.first.Columns) {
-		e.Columns = b.first.Columns
+	if slices.Equal(e.Measured, b.first.Measured) {
+		e.Measured = b.first.Measured
 	}
 	return e
 }
@@ -123,10 +123,14 @@ type Reader struct {
 	Class access.Audience
 	// Rule decides the audience of each evaluation.
 	Rule record.EntryRule
+	// Default is the measure that sorts unless a query names one.
+	Default string
 	// Owners lists the registrations of the reader and the reader's own ID. It is empty for readers who see nothing more by them.
 	Owners []string
 	// Sees reports whether the reader sees an evaluation. It is asked for evaluations of the Owners and of their teams.
 	Sees func(*record.EvaluationItem) bool
+	// Concealed reports whether the reader sees no values of the column of runs whose review is not published.
+	Concealed func(key string) bool
 }
 
 // view returns the entries that the reader sees, selected and in order.

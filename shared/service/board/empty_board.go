@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -15,21 +16,19 @@ type EmptyReason string
 // do not tell readers whether runs exist: published runs can have failed against a later version, and others can be hidden.
 const (
 	EmptyResults     EmptyReason = "results"
-	EmptyAfterClose  EmptyReason = "afterClose"
+	EmptyColumns     EmptyReason = "columns"
 	EmptyBlinded     EmptyReason = "blinded"
 	EmptyUnpublished EmptyReason = "unpublished"
 	EmptyFinal       EmptyReason = "final"
 )
 
-// AfterClose says who sees which results from the last close on, of a dataset that withholds scores until then.
-const AfterClose = "From then on, a team sees the results of its runs that are not blinded, and others once the run is published as well."
-
 // EmptyBoard says why a leaderboard has no entries. Its text is the reason as a sentence.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed; from then on, a team sees those of its runs that are not blinded, and others once the run is published as well; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see. With the view public, each is about everyone who sees the task, instead of you"`
-	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
+	Reason EmptyReason     `json:"reason" enum:"results,columns,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; columns: no column of the dataset is shown to you now; until says from when one is; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see. With the view public, each is about everyone who sees the task, instead of you"`
+	Until  *record.Instant `json:"until,omitempty" doc:"for columns: from when one is shown, as far as is known now; absent without such an instant"`
 	problem.Text
-	public bool // the board shows only what everyone who sees the task sees
+	rules  *record.ValueRules // for EmptyColumns
+	public bool               // the board shows only what everyone who sees the task sees
 }
 
 // Empty says why the caller sees no entries on the board. Call it only if Entries has none.
@@ -39,7 +38,7 @@ func (b *Boards) Empty(ctx context.Context, q Query) (*EmptyBoard, error) {
 		return nil, err
 	}
 	e.public = q.Viewer.Public
-	e.Text = e.sentence(q.TruthVersion)
+	e.Text = e.sentence(q.TruthVersion, q.Now)
 	return e, nil
 }
 
@@ -58,12 +57,16 @@ func (b *Boards) emptyReason(ctx context.Context, q Query) (*EmptyBoard, error) 
 	if err != nil {
 		return nil, err
 	}
-	release, awaited := rules.Awaited(q.Now)
+	class := access.Registrants
+	if roles&access.Registrant != 0 && !q.Viewer.Public {
+		class = access.Owners
+	}
+	wait := rules.Wait(class, q.Now)
 	switch {
-	case awaited && release.Unknown:
-		return &EmptyBoard{Reason: EmptyAfterClose}, nil
-	case awaited:
-		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
+	case !wait.Over && (wait.Never || wait.Unknown):
+		return &EmptyBoard{Reason: EmptyColumns, rules: rules}, nil
+	case !wait.Over:
+		return &EmptyBoard{Reason: EmptyColumns, Until: &wait.At, rules: rules}, nil
 	case q.Dataset.StartsBlinded():
 		return &EmptyBoard{Reason: EmptyBlinded}, nil
 	default:
@@ -90,7 +93,7 @@ func (b *Boards) hasOthers(ctx context.Context, q Query) (bool, error) {
 // sentence returns the reason as a sentence. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the
 // missing results: earlier results can exist, and runs can have failed since. For readers who must not learn of hidden runs, the sentence
 // holds with and without them. No sentence says "yet": results can have been deleted or hidden again.
-func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
+func (e *EmptyBoard) sentence(truthVersion int64, now time.Time) problem.Text {
 	missing, failed := "", ""
 	if truthVersion > 1 {
 		missing = " against " + record.TruthVersionName(truthVersion)
@@ -104,12 +107,8 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	switch e.Reason {
 	case EmptyResults:
 		return problem.Sentence("No run has a result%s.", missing)
-	case EmptyAfterClose:
-		if e.Until == nil {
-			return problem.Sentence("Nothing is shown before the dataset has closed for every team, and no time is set for that. %s",
-				AfterClose)
-		}
-		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, AfterClose)
+	case EmptyColumns:
+		return WaitText(e.rules, now, "Nothing is shown")
 	case EmptyBlinded:
 		return problem.Sentence("You see no result%s. Runs on this dataset start blinded: a team sees its result once the organizers "+
 			"have unblinded the run, and others once the run is published as well.%s", missing, failed)
@@ -118,6 +117,41 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	default:
 		return problem.Sentence("You see no result%s. A team sees the result of its run unless the organizers have blinded the run, and "+
 			"others once the run is published as well.%s", missing, failed)
+	}
+}
+
+// WaitText says who sees results of the dataset, and from when, while no column is shown to all who see the task. nothing says what the
+// reader is shown while nobody but the organizers sees one. The text is empty if one is shown to others.
+func WaitText(rules *record.ValueRules, now time.Time, nothing string) (none problem.Text) {
+	teams := rules.Wait(access.Owners, now)
+	others := rules.Wait(access.Registrants, now)
+	switch {
+	case others.Over:
+		return none
+	case teams.Never:
+		return problem.Sentence("Only the organizers see results on this dataset.")
+	case teams.Over && others.Never:
+		return problem.Sentence("A team sees only the results of its own runs on this dataset, unless the organizers have blinded them.")
+	case teams.Over:
+		return problem.Sentence("A team sees the results of its runs that are not blinded. Others see none before %s.", when(others.Until))
+	case others.Equal(teams):
+		return problem.Sentence("%s before %s. From then on, a team sees the results of its runs that are not blinded, and others once the "+
+			"run is published as well.", nothing, when(teams.Until))
+	default:
+		return problem.Sentence("%s before %s. From then on, a team sees the results of its runs that are not blinded.", nothing,
+			when(teams.Until))
+	}
+}
+
+// when returns the instant in words.
+func when(u record.Until) problem.Text {
+	switch {
+	case u.Unknown:
+		return problem.Sentence("the dataset has closed for every team, and no time is set for that")
+	case u.Close:
+		return problem.Sentence("%s, when the dataset has closed for every team", u.At)
+	default:
+		return problem.Sentence("%s", u.At)
 	}
 }
 

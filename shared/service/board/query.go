@@ -20,7 +20,7 @@ type Query struct {
 	// Dataset must have been read with strong consistency: its rules decide who sees values.
 	Dataset      *record.DatasetItem
 	TruthVersion int64 // Values against different versions do not compare.
-	// Measure sorts the entries. Empty means the primary measure.
+	// Measure sorts the entries. Empty means the first column that the caller can sort by.
 	Measure string
 	// Best selects only the best run of each team.
 	Best bool
@@ -65,7 +65,7 @@ func (b *Boards) Entries(ctx context.Context, q Query) (iter.Seq2[Entry, error],
 	if err != nil || !r.seesColumns() {
 		return none, err
 	}
-	by := q.selector()
+	by := q.selector(r)
 	if b != nil {
 		v, ok, err := b.view(ctx, q.Viewer.Store, q.board(), r, by)
 		if err != nil || ok {
@@ -76,7 +76,7 @@ func (b *Boards) Entries(ctx context.Context, q Query) (iter.Seq2[Entry, error],
 	if err != nil {
 		return none, err
 	}
-	if q.inRankOrder() {
+	if q.inRankOrder(by) {
 		return q.ranked(ctx, parts, own), nil
 	}
 	read, err := q.read(ctx, parts, own)
@@ -91,10 +91,10 @@ func none(func(Entry, error) bool) {}
 func (q *Query) board() boardID { return boardID{q.Dataset.ID, q.TruthVersion} }
 
 // selector returns how the query selects and orders entries, for no class of readers yet.
-func (q *Query) selector() selector {
-	evaluator := q.Dataset.Board().Evaluator
-	s := selector{measure: cmp.Or(q.Measure, evaluator.PrimaryMeasure), best: q.Best}
-	s.lowerIsBetter = evaluator.LessIsBetter(s.measure)
+func (q *Query) selector(r Reader) selector {
+	s := selector{measure: cmp.Or(q.Measure, r.Default), best: q.Best}
+	s.lowerIsBetter = q.Dataset.LowerIsBetter(s.measure)
+	s.concealed = r.Concealed(s.measure)
 	if q.Final {
 		s.finals = q.Dataset.FinalRuns
 	}
@@ -112,7 +112,13 @@ func (q *Query) reader(ctx context.Context) (r Reader, err error) {
 		return r, err
 	}
 	roles := rolesOf(q.Dataset.Scope())
-	r.Class, r.Rule = classOf(roles), rules.EntryRule(q.Now)
+	r.Class, r.Rule = ClassOf(roles), rules.EntryRule(q.Now)
+	if by := rules.Sorting(r.Class, q.Now); len(by) > 0 {
+		r.Default = by[0].Key
+	}
+	r.Concealed = func(key string) bool {
+		return r.Class != access.Organizers && rules.Audience(new(record.AccessAttributes), key, q.Now) < access.Owners
+	}
 	r.Sees = func(e *record.EvaluationItem) bool { return rules.For(e.Access, rolesOf(e.Scope()), q.Now).Entry() }
 	if roles&access.User != 0 && r.Class != access.Organizers && r.seesColumns() {
 		grants, err := q.Viewer.Grants(ctx)
@@ -124,7 +130,7 @@ func (q *Query) reader(ctx context.Context) (r Reader, err error) {
 	return r, nil
 }
 
-// seesColumns reports whether the reader sees a column of some runs.
+// seesColumns reports whether the reader may see a column of some runs.
 func (r *Reader) seesColumns() bool {
 	return r.Class == access.Organizers || r.Rule.Published > access.Organizers
 }

@@ -17,10 +17,10 @@ import (
 func sortKey(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
 // inRankOrder reports whether the entries are in the order of the ranking's partitions, so that a page needs only its beginning.
-func (q *Query) inRankOrder() bool {
+func (q *Query) inRankOrder(by selector) bool {
 	shown := q.Dataset.Board()
-	primary := q.Measure == "" || q.Measure == shown.Evaluator.PrimaryMeasure && q.TruthVersion == shown.TruthVersion
-	return primary && !q.Final && !(q.Best && q.Count)
+	ranks := shown.Evaluator.RanksBy(by.measure, by.lowerIsBetter) && !by.concealed
+	return q.TruthVersion == shown.TruthVersion && ranks && !q.Final && !(q.Best && q.Count)
 }
 
 // byRank yields the items of the partitions and the caller's own ones in the order of the ranking, by merging them.

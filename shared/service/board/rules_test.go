@@ -56,13 +56,13 @@ func TestEntries_FollowTheRulesOfTheDataset(t *testing.T) {
 		}
 	}
 	check("without a rule", now, 2, 2, 1)
-	d.Scores = record.ScoresAfterClose
+	recordtest.AfterClose(d.DatasetItem)
 	d.Submissions.ClosesAt = &closes
 	b.Replace(d.DatasetItem)
 	check("before the close", now, 2, 0, 0)
 	check("at the close", closes.Time, 2, 2, 1)
 	check("before the close again", now, 2, 0, 0)
-	d.Scores = ""
+	d.Columns = nil
 	b.Replace(d.DatasetItem)
 	check("without a rule again", now, 2, 2, 1)
 }

@@ -19,6 +19,7 @@ type selector struct {
 	rule          record.EntryRule // decides the audience of each entry
 	measure       string
 	lowerIsBetter bool
+	concealed     bool // the values of the readers' own runs whose review is not published do not count
 	best          bool // only the first entry of each team
 	finals        int  // number of final runs of each team; 0 selects all runs
 }
@@ -146,7 +147,7 @@ func (s *selector) finalRuns(team entries, seen []row) (runs []string) {
 func (s *selector) key(e *record.EvaluationItem) float64 {
 	v := e.Measures[s.measure]
 	switch {
-	case v == nil:
+	case v == nil, s.concealed && !e.Access.Published:
 		return undefined
 	case s.lowerIsBetter:
 		return *v

@@ -15,90 +15,11 @@ import (
 	"assay/shared/service/board"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
-	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
 	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )
-
-// fixture is a dataset in a store, with the second version of its ground truth.
-type fixture struct {
-	*recordtest.Builder
-	t       rapid.TB
-	dataset *recordtest.Dataset
-	entries []*record.EvaluationItem
-	names   map[string]string // names of evaluations, by ID
-	suffix  string            // of users' names, so that fixtures share no users
-}
-
-func newFixture(t rapid.TB, s store.Store, private bool) *fixture {
-	f := &fixture{Builder: recordtest.New(t, s), t: t, names: map[string]string{}, suffix: record.NewID(time.Now())}
-	task := f.Task(recordtest.OwnedBy(f.Organizer("organizer"+f.suffix)), func(task *record.TaskItem) {
-		if private {
-			recordtest.Private(task)
-		}
-	})
-	task.Register("registrant" + f.suffix)
-	f.dataset = task.Dataset(func(d *record.DatasetItem) {
-		d.TruthVersion = 2
-		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP",
-			LowerIsBetter: []string{"cost"}}
-	})
-	return f
-}
-
-// user returns a caller of this fixture.
-func (f *fixture) user(name string) access.Caller {
-	if name == "" {
-		return access.Caller{}
-	}
-	return access.Caller{ID: recordtest.UserID(name + f.suffix), Name: name, Admin: name == "admin", Worker: name == "worker"}
-}
-
-// entry is a run with its values against the two versions of the ground truth; nil if it was not evaluated against a version.
-type entry struct {
-	name, user string
-	values     [2]map[string]*float64
-	record.AccessAttributes
-	wasBlinded bool // against the older version
-}
-
-func (f *fixture) enter(e entry) {
-	f.t.Helper()
-	e.OrganizerID = f.dataset.OrganizerID
-	e.PrivateTask = f.dataset.PrivateTask
-	e.Baseline = e.user == "organizer"
-	run := f.dataset.Run(e.user+f.suffix, recordtest.Queued).RunItem
-	for i, values := range e.values {
-		if values == nil {
-			continue
-		}
-		v := &record.EvaluationItem{Access: e.AccessAttributes, Unlisted: i == 0 && e.values[1] != nil}
-		v.Access.Blinded = v.Access.Blinded || i == 0 && e.wasBlinded
-		v.Meta = record.NewMeta(time.Now())
-		v.RunID = run.ID
-		v.SubmissionID = run.SubmissionID
-		v.TaskID = run.TaskID
-		v.DatasetID = run.DatasetID
-		v.UserID = run.UserID
-		v.TruthVersion = int64(i + 1)
-		v.PrimaryMeasure = "AP"
-		v.Measures = values
-		v.Team = e.user
-		v.Baseline = e.Baseline
-		if v.Baseline {
-			v.Team = record.BaselineTeam
-		} else {
-			v.Access.Alias = record.NewAlias(v.UserID)
-		}
-		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
-		f.names[v.ID] = e.name
-		f.entries = append(f.entries, v)
-		f.Put(v)
-	}
-	f.Replace(run)
-}
 
 // query holds the parameters of reading a board.
 type query struct {
@@ -153,18 +74,25 @@ func (f *fixture) expected(a query) string {
 	case "registrant":
 		grants.Registrations = []access.Registration{{TaskID: f.dataset.TaskID, Accepted: true}}
 	}
-	measure := cmp.Or(a.measure, "AP")
+	measure := cmp.Or(a.measure, f.dataset.Columns[0].Key)
+	at := slices.IndexFunc(f.dataset.Columns, func(c record.Column) bool { return c.Key == measure })
+	lower := *f.dataset.Columns[at].LowerIsBetter
+	organizes := a.user == "organizer" || a.user == "admin"
+	concealed := func(e *record.EvaluationItem, c record.Column) bool {
+		return c.From == record.FromPublication && !e.Access.Published && !organizes
+	}
 	var seen []*record.EvaluationItem
 	for _, e := range f.entries {
-		if e.TruthVersion == a.version && access.Sees(access.Roles(f.user(a.user), grants, e.Scope()), e.Scope().Audience) {
+		sees := slices.ContainsFunc(f.dataset.Columns, func(c record.Column) bool { return !concealed(e, c) })
+		if e.TruthVersion == a.version && sees && access.Sees(access.Roles(f.user(a.user), grants, e.Scope()), e.Scope().Audience) {
 			seen = append(seen, e)
 		}
 	}
 	value := func(e *record.EvaluationItem) float64 {
 		switch v := e.Measures[measure]; {
-		case v == nil:
+		case v == nil, concealed(e, f.dataset.Columns[at]):
 			return -1e9
-		case measure == "cost":
+		case lower:
 			return -*v
 		default:
 			return *v
@@ -191,7 +119,7 @@ func (f *fixture) expected(a query) string {
 			runs = teams[team(e)]
 		}
 		rank := better + 1
-		if e.Measures[measure] == nil {
+		if value(e) == -1e9 {
 			rank = 0
 		}
 		list = append(list, place(rank, f.names[e.ID], runs))
@@ -256,13 +184,26 @@ func TestEntries_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
 	}
 }
 
-// change changes a review, or the values of one of the entries.
+// change changes the columns, a review, or the values of one of the entries.
 func (f *fixture) change(t *rapid.T) {
+	kind := rapid.IntRange(0, 5).Draw(t, "change")
+	if kind > 2 {
+		columns := slices.Clone(f.dataset.Columns)
+		slices.Reverse(columns)
+		switch kind {
+		case 4:
+			columns[0].LowerIsBetter = new(!*columns[0].LowerIsBetter)
+		case 5:
+			columns[1].From = froms.Draw(t, "from")
+		}
+		f.dataset.Columns = columns
+		f.Replace(f.dataset.DatasetItem)
+		return
+	}
 	if len(f.entries) == 0 {
 		return
 	}
 	changed := f.entries[rapid.IntRange(0, len(f.entries)-1).Draw(t, "changed")]
-	kind := rapid.IntRange(0, 2).Draw(t, "change")
 	published := !changed.Access.Published
 	blinded := !changed.Access.Blinded
 	for _, e := range f.entries {
@@ -279,6 +220,8 @@ func (f *fixture) change(t *rapid.T) {
 		f.Replace(e)
 	}
 }
+
+var froms = rapid.SampledFrom([]record.From{record.FromNow, record.FromPublication})
 
 // team returns the team of the entry. Each baseline of the organizers is its own team.
 func team(e *record.EvaluationItem) string {
@@ -350,6 +293,9 @@ func TestEntries_RanksWhatTheCallerSees(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{OnCommit: boards.Committed})
 	nightlytest.Check(t, func(t *rapid.T) {
 		f := newFixture(t, s, rapid.Bool().Draw(t, "private"))
+		for i := range f.dataset.Columns {
+			f.dataset.Columns[i].From = froms.Draw(t, "from")
+		}
 		anyValue := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
 		users := []string{"ada", "bob", "registrant", "organizer"}
 		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {

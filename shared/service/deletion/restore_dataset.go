@@ -44,7 +44,7 @@ func (d Deleter) restoreDataset(ctx context.Context, b *batch) error {
 			if err := records.CreateMissing[record.Event](ctx, d.Store, b.Tx, set.ClosingEvent(d.Now())); err != nil {
 				return err
 			}
-			if set.WaitsForClose() {
+			if set.IsTimed() {
 				if err := d.renewEmbargo(ctx, b, set.ID); err != nil {
 					return err
 				}

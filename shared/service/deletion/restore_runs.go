@@ -49,7 +49,7 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		r.FollowExceptions(a)
 		record.Touch(r, d.Now()) // with its evaluations it may be shown otherwise than before
 		adopt(r, s)
-		if set.WaitsForClose() {
+		if set.IsTimed() {
 			embargoed = append(embargoed, r.DatasetID)
 		}
 		if err := queue.Restore(r, truth, d.Now()); err != nil {

@@ -99,7 +99,7 @@ func TestRestore_RenewsTheEmbargo(t *testing.T) {
 	for _, kind := range []record.DeletedKind{record.DatasetInTrash, record.RunInTrash} {
 		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 		set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key())
-		set.Scores = record.ScoresAfterClose
+		recordtest.AfterClose(set)
 		f.Replace(set)
 		f.must(f.delete(t.Context(), f.Store))
 		if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e != nil {

@@ -63,9 +63,9 @@ func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.Run
 // outcome builds the records for a result. The measures of the truth must have the names that results use.
 func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.TruthVersion, result measure.Result,
 	version string) (queue.Outcome, error) {
-	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
+	e := &record.EvaluationItem{Measured: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Queue.Now())
-	e.PrimaryMeasure, e.RunTag = truth.Evaluator.PrimaryMeasure, result.RunTag
+	e.RunTag = result.RunTag
 	if e.RunTag == "" {
 		e.RunTag = readRunTag(ctx, w.Files, run, truth.RunFormat)
 	}
@@ -78,7 +78,6 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 			e.Reasons[name] = reason
 		}
 	}
-	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
 	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat,
 		Signatures: result.Signatures}
 	secret, err := records.Get[record.TruthSecret](ctx, w.Queue.Store, store.Strong, record.TruthSecretKey(truth.ID))

@@ -35,9 +35,9 @@ func DropExtensions(ctx context.Context, s store.Store, tx *records.Tx, taskID s
 	return RenewEmbargo(ctx, s, tx, taskID, now, func(b *record.Embargo) { b.Drop(gone...) })
 }
 
-// Embargo gives the runs on the datasets that the task's Embargo names, and their evaluations, whether their scores are withheld, if that
-// is pending, and makes it pending again for the next close. A run that is submitted meanwhile has it from the records as its
-// request read them, so the confirming pass comes when such requests have ended.
+// Embargo gives the runs on the datasets that the task's Embargo names, and their evaluations, the copies of the rules of columns, if that
+// is pending, and makes it pending again for the next instant from which a column is shown. A run that is submitted meanwhile has them
+// from the records as its request read them, so the confirming pass comes when such requests have ended.
 func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 	e, err := records.Get[record.Embargo](ctx, p.Store, store.Strong, key)
 	if err != nil || e == nil || !e.PendingWork.Is(record.ApplyEmbargo) || e.PendingWork.NotBefore.After(p.Now()) {
@@ -58,14 +58,14 @@ func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 		if d == nil {
 			continue // deleted; restoring it adds it again
 		}
-		if d.WaitsForClose() {
+		if d.IsTimed() {
 			stay = append(stay, id)
 		}
-		r := d.Release(t, e)
-		if r.At.After(began) && (next.IsZero() || r.At.Before(next)) {
-			next = r.At.Time
+		rules := d.ValueRules(t, e)
+		if at := rules.Next(began); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
-		if err := p.copyRules(ctx, e, d, d.ValueRules(t, e), began); err != nil {
+		if err := p.copyRules(ctx, e, d, rules, began); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 }
 
 // completeEmbargo ends a pass over the datasets of the Embargo, unless the Embargo has changed since it was read. If next is not zero,
-// scores of one dataset are shown from next on. Scores of the datasets in stay are shown after a close.
+// a column of one dataset is shown from next on. The datasets in stay show columns from a close or an instant on.
 func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next time.Time, stay []string) error {
 	_, err := records.Update(ctx, p.Store, e.Key(), func(stored *record.Embargo, _ *records.Tx) (bool, error) {
 		if stored.Stored() != e.Stored() {

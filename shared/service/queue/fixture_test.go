@@ -124,7 +124,7 @@ func (f *fixture) reevaluate(id string) {
 func (f *fixture) outcome(truth *record.TruthVersion) queue.Outcome {
 	e := &record.EvaluationItem{}
 	e.Meta = record.NewMeta(f.now)
-	e.PrimaryMeasure, e.Measures = "AP", map[string]*float64{"AP": new(0.5)}
+	e.Measured, e.Measures = []string{"AP"}, map[string]*float64{"AP": new(0.5)}
 	topics := &record.Topics{Meta: e.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": 0.5}}}
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth}
 }

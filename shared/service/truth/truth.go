@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"time"
 
 	"assay/shared/computation/measure"
@@ -23,30 +22,7 @@ import (
 
 // Settings returns a dataset's settings for the built-in evaluators.
 func Settings(format record.RunFormat, e record.Evaluator) scoring.Settings {
-	return scoring.Settings{
-		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
-	}
-}
-
-// Canonical replaces the measures' names of a built-in evaluator with the names that results use.
-func Canonical(e *record.Evaluator) error {
-	if e.Kind == record.EvaluatorWorker {
-		return nil
-	}
-	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
-	for i, name := range names {
-		if name == "" { // an omitted primary measure
-			continue
-		}
-		m, err := measure.Parse(measure.Kind(e.Kind), name)
-		if err != nil {
-			return err
-		}
-		names[i] = m.String()
-	}
-	last := len(e.Measures)
-	e.Measures, e.PrimaryMeasure = names[:last], names[last]
-	return nil
+	return scoring.Settings{Kind: measure.Kind(e.Kind), Measures: e.Measures, Format: measure.Format(format)}
 }
 
 // Checked is the result of Check.
@@ -149,7 +125,7 @@ func filesOf(h record.Holder, files []record.File, open Open) []scoring.File {
 // again. Organizers see the warnings of the check.
 func Activate(tx *records.Tx, d *record.DatasetItem, old *record.TruthVersion, checked Checked, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
-		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
+		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator, Columns: d.BoardColumns()}
 	}
 	d.TruthVersion++
 	d.TruthShape = checked.Shape

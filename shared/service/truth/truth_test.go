@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,7 +90,7 @@ func TestAccept_ActivatesTruth(t *testing.T) {
 	f := newFixture(t, qrels)
 	inUse, d := f.accept(), f.dataset
 	if inUse == nil || inUse.Number != 1 || d.TruthVersion != 1 || !d.PendingWork.Is(record.Reevaluate) ||
-		inUse.Evaluator.PrimaryMeasure != "AP" {
+		!slices.Equal(inUse.Evaluator.Measures, []string{"AP", "RR"}) {
 		t.Errorf("%+v and %+v", d, inUse)
 	}
 	f.accept()

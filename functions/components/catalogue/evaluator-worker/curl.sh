@@ -16,7 +16,8 @@ DATASET=$(post /v1/datasets '{
   "runFormat": {"kind": "jsonl", "idField": "id", "valueField": "text"},
   "evaluator": {
     "kind": "worker", "image": "registry.example.org/lab/judge:1",
-    "measures": ["Fluency", "Errors"], "lowerIsBetter": ["Errors"]
-  }
+    "measures": ["Fluency", "Errors"]
+  },
+  "columns": [{"key": "Fluency", "decimals": 1}, {"key": "Errors", "title": "Errors per text", "lowerIsBetter": true}]
 }')
-api "$ASSAY_URL$DATASET?fields=evaluator"
+api "$ASSAY_URL$DATASET?fields=evaluator,columns"

@@ -41,7 +41,7 @@ dataset = call("POST", "/v1/datasets", {
     "name": "Lakes, test",
     "split": "test",
     "submissions": {"closesAt": "2099-05-01T12:00:00Z", "total": 1},
-    "scores": "afterClose",
+    "columns": [{"key": "AP", "from": "close"}],
     "finalRuns": 1,
     "truths": [file("qrels.txt", "1 0 lake 2\n")],
     "runFormat": {"kind": "trec-run"},

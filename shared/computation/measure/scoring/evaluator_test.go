@@ -314,10 +314,6 @@ func TestReadTruth_StopsWithTheContext(t *testing.T) {
 }
 
 func TestCheck_ReportsInvalidSettings(t *testing.T) {
-	primary := func(s scoring.Settings, text string) scoring.Settings {
-		s.PrimaryMeasure = text
-		return s
-	}
 	measures := func(s scoring.Settings, texts ...string) scoring.Settings {
 		s.Measures = texts
 		return s
@@ -338,11 +334,10 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		settings scoring.Settings
 		want     []string // pointers, each with the start of the detail
 	}{
-		"good retrieval":            {retrievalSettings, nil},
-		"good classification":       {classificationSettings, nil},
-		"good regression":           {primary(regressionSettings, "MAE"), nil},
-		"primary written otherwise": {primary(classificationSettings, "F1(positive=yes)"), nil},
-		"kind":                      {unknown, []string{`/evaluator/kind "worker" is not built in; use retrieval, `}},
+		"good retrieval":      {retrievalSettings, nil},
+		"good classification": {classificationSettings, nil},
+		"good regression":     {regressionSettings, nil},
+		"kind":                {unknown, []string{`/evaluator/kind "worker" is not built in; use retrieval, `}},
 		"format of retrieval": {format(retrievalSettings, "csv", "id", "label"), []string{
 			`/runFormat/kind "csv" does not go with retrieval, but with classification, multilabel, probabilities, regression, clustering, text; use trec-run`}},
 		"format of classification": {format(classificationSettings, "trec-run", "", ""), []string{
@@ -373,8 +368,6 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 			"/evaluator/measures/3 MAE is the same measure as MAE; name it once"}},
 		"same measure written otherwise": {measures(retrievalSettings, "AP", "MAP(rel=1)"), []string{
 			"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
-		"primary":              {primary(regressionSettings, "MSE"), []string{"/evaluator/primaryMeasure must be one of measures"}},
-		"primary that is none": {primary(regressionSettings, "?"), []string{"/evaluator/primaryMeasure must be one of measures"}},
 		"format and measures at once": {format(measures(regressionSettings, "AP"), "xml", "id", "y"), []string{
 			`/runFormat/kind "xml" does not go with regression; use jsonl or csv`, `/evaluator/measures/0 measure "AP"`}},
 	} {

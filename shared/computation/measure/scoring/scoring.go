@@ -26,9 +26,7 @@ import (
 type Settings struct {
 	Kind     measure.Kind
 	Measures []string
-	// PrimaryMeasure is one of Measures, or empty.
-	PrimaryMeasure string
-	Format         measure.Format
+	Format   measure.Format
 	// HalfField or Halves assign each id of the truth to a measure.Half; only one of them is set. Then each measure has two values, such as
 	// public:Accuracy and private:Accuracy, and no value over all ids.
 	//
@@ -216,11 +214,6 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 	measures, ofMeasures := s.parseMeasures()
 	problems = append(problems, ofMeasures...)
 	s.checkIDs(&problems)
-	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
-		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
-		known := slices.ContainsFunc(measures, func(other measure.Measure) bool { return other.String() == m.String() })
-		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of {measures}: give one, or "+problem.Unset)
-	}
 	return measures, problems
 }
 

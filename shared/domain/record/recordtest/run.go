@@ -127,9 +127,8 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 // evaluate adds an evaluation with the dataset's measures.
 func (r *Run) evaluate() {
 	d, b := r.dataset, r.dataset.Task.b
-	e := &record.EvaluationItem{Columns: d.Evaluator.Measures}
+	e := &record.EvaluationItem{Measured: d.Evaluator.Measures}
 	e.Meta = b.meta()
-	e.PrimaryMeasure = d.Evaluator.PrimaryMeasure
 	e.TruthVersion = d.TruthVersion
 	e.Evaluator = record.EvaluatorUsed{Kind: d.Evaluator.Kind, Settings: d.RunFormat}
 	e.Measures = map[string]*float64{}

@@ -97,15 +97,28 @@ func OnTestSplit(d *record.DatasetItem) { d.Split = record.Test }
 func Measures(names ...string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "trec-run"}
-		d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: names, PrimaryMeasure: names[0]}
+		d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: names}
 	}
+}
+
+// AfterClose shows all columns of the dataset after the last close. It follows options that set measures.
+func AfterClose(d *record.DatasetItem) {
+	d.Columns = ColumnsFrom(record.FromClose, d.Evaluator.Measures...)
+}
+
+// ColumnsFrom returns columns that are shown from an instant on.
+func ColumnsFrom(from record.From, keys ...string) (columns []record.Column) {
+	for _, key := range keys {
+		columns = append(columns, record.Column{Key: key, From: from})
+	}
+	return columns
 }
 
 // Labels makes the dataset evaluate labels of items in CSV with the measures. The first measure ranks.
 func Labels(names ...string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
-		d.Evaluator = record.Evaluator{Kind: "classification", Measures: names, PrimaryMeasure: names[0]}
+		d.Evaluator = record.Evaluator{Kind: "classification", Measures: names}
 	}
 }
 

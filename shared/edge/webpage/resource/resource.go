@@ -333,7 +333,7 @@ func (v *value) relatedLinks(path string) []link {
 	return all
 }
 
-// label converts the name of a member to words: primaryMeasure becomes Primary measure. Keys remain unchanged.
+// label converts the name of a member to words: finalRuns becomes Final runs. Keys remain unchanged.
 func (v *value) label(name string) string {
 	if v.keys > 0 {
 		return name

@@ -97,7 +97,7 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/runs", `{"data":[{"id":"1","team":"Heron","label":"BM25"}]}`, "<bdi>BM25</bdi></a></h2>"},
 		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2","runTag":"bm25"}]}`, "Run tag: bm25"},
 		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2"}]}`, `<a href="/v1/datasets/2">Dataset</a>`},
-		{"/v1/evaluations/1", `{"measures":{"nDCG@10":1},"primaryMeasure":"AP"}`, "<dt>nDCG@10</dt>"},
+		{"/v1/evaluations/1", `{"measures":{"nDCG@10":1},"columns":["AP"]}`, "<dt>nDCG@10</dt>"},
 		{"/v1/evaluations/1", `{"perTopic":{"mtDoc":{"AP":1}}}`, "<dt>mtDoc</dt><dd><dl class=\"members\"><dt>AP</dt>"},
 		{"/v1/tools/evaluator", `{"runs":[{"intervals":{"nDCG@10":{"low":0,"high":1}}}]}`,
 			"<dt>nDCG@10</dt><dd><dl class=\"members\"><dt>Low</dt>"},

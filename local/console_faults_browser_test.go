@@ -293,3 +293,27 @@ window.asked = true; await new Promise(done => window.answers = done); return an
 		t.Errorf("the file was sent %d times", uploads)
 	}
 }
+
+// TestConsole_UnfoldsFaults saves a wrong value in a folded part of a form. The browser, and then the server, refuse it. Each time the part
+// must unfold, and its field must have the focus.
+func TestConsole_UnfoldsFaults(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	dataset := s.dataset(t, owner, s.task(t, owner, "Lakes"), "1 0 lake 1\n", nil)
+	p := s.signedIn(t, "owner", "/datasets/"+dataset+"/edit")
+	folded := map[string][3]string{
+		"When scores are seen":     {"Final runs of a team", "0", ":invalid"},
+		"Where images and reposit": {"Pool of workers", "no pool", "[aria-invalid=true]"},
+	}
+	for part, field := range folded {
+		p.Press(part)
+		p.Fill(field[0], field[1])
+		p.Press(part)
+		p.Await(`!document.querySelector("details[open]")`)
+		p.Press("Save the dataset")
+		p.Await(`document.activeElement.matches("details[open] ` + field[2] + `")`)
+		p.Fill(field[0], "")
+		p.Press(part)
+	}
+}

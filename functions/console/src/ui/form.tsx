@@ -85,7 +85,9 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
     else keepDraft(name, { values, base });
   }, [values, base]);
   useEffect(() => {
-    if (problem) element.current?.querySelector<HTMLElement>("[aria-invalid=true], .failure")?.focus();
+    if (!problem) return;
+    for (const fault of element.current?.querySelectorAll(".fault") ?? []) unfold(fault);
+    element.current?.querySelector<HTMLElement>("[aria-invalid=true], .fault[tabindex], .failure")?.focus();
   }, [problem]);
 
   const set = (path: string, value: unknown): void => {
@@ -165,6 +167,7 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
     <form
       ref={element}
       class="form"
+      onInvalidCapture={event => unfold(event.target as Element)}
       onSubmit={event => {
         event.preventDefault();
         if (!busy) void send();
@@ -200,6 +203,11 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
 }
 
 const working = (ended: string): string => (ended ? "Waits until you sign in again above …" : "Working …");
+
+/** unfold opens the folded parts of a form around an element, which otherwise cannot get the focus. */
+function unfold(of: Element): void {
+  for (let at = of.closest("details"); at; at = at.parentElement?.closest("details") ?? null) at.open = true;
+}
 
 /** notBesideFields returns the problem without the faults that fields show. */
 function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault[]): Problem {

@@ -31,7 +31,9 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 		"visibility": "public", "description": hostileMarkdown, "registration": map[string]any{"mode": "approval"},
 		"submissions": map[string]any{"perDay": 10},
 		"terms":       map[string]any{"text": hostileMarkdown}})
-	dataset := s.dataset(t, olga, task, "1 0 a 1\n2 0 b 1\n", map[string]any{"name": hostile, "description": hostileMarkdown, "finalRuns": 1})
+	dataset := s.dataset(t, olga, task, "1 0 a 1\n2 0 b 1\n", map[string]any{"name": hostile, "description": hostileMarkdown, "finalRuns": 1,
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []any{"AP", "P@2"}},
+		"columns":   []any{map[string]any{"key": "P@2", "title": hostile[:80], "group": hostile[:80], "decimals": 12}}})
 	register := func(token, team string) string {
 		return s.post(t, token, task+"/registrations", map[string]any{"team": team, "acceptedTerms": 1, "affiliation": hostile,
 			"contact": hostile})

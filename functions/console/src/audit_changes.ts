@@ -114,10 +114,8 @@ const evaluation = {
   ...under("evaluator", {
     kind: "What participants submit",
     measures: "Measures",
-    primaryMeasure: "Measure that ranks",
     image: "Image of the evaluator",
     command: "Command",
-    lowerIsBetter: "Measures of which less is better",
   } satisfies Record<keyof Schemas["Evaluator"], string>),
 };
 
@@ -136,6 +134,7 @@ const dataset = {
   } satisfies Record<keyof Schemas["DatasetSubmissions"], string>),
   scores: fieldLabels.scores,
   finalRuns: "Final runs of a team",
+  columns: "How leaderboards show the measures",
   ...evaluation,
   boardVersion: "Version of the ground truth on the leaderboard",
 };

@@ -95,3 +95,11 @@ test("ids of datasets and runs are references, which screens name", () => {
     { name: "Reason", to: "Outage" },
   ]);
 });
+
+test("columns are in words", () => {
+  const before = { columns: [{ key: "AP" }, { key: "RR" }] };
+  const after = { columns: [{ key: "RR", title: "Reciprocal rank" }, { key: "AP" }] };
+  assert.deepEqual(changesIn(entry("dataset.changed", before, after)), [
+    { name: "How leaderboards show the measures", from: "AP, RR", to: "RR (“Reciprocal rank”), AP" },
+  ]);
+});

@@ -1,4 +1,5 @@
 // Values of members in words.
+import { type Column, columnInWords } from "./columns";
 import { knownName } from "./known_names";
 import { moment } from "./ui/time";
 
@@ -12,6 +13,7 @@ export function said(value: unknown): string {
   if (value === undefined || value === null || value === 0) return "";
   if (Array.isArray(value)) return value.map(said).join(", ");
   if (typeof value === "object") {
+    if ("key" in value) return columnInWords(value as Column);
     const { name, ...others } = value as { name?: unknown };
     return name !== undefined ? String(name) : Object.values(others).map(said).filter(Boolean).join(" ");
   }

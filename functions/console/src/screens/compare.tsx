@@ -2,21 +2,25 @@
 // address keeps them.
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { useList, useTool } from "../data";
+import { type Column, cellOf, columnName, columnOf, decimals, resultOf, scoreName } from "../columns";
+import { useGet, useList, useTool } from "../data";
 import { type Screen, view } from "../route";
 import { Chart } from "../ui/chart";
 import { Select, Tabs } from "../ui/choices";
+import { ColumnName } from "../ui/column_name";
 import { download } from "../ui/download";
 import { RunSelect, useRivals } from "../ui/rivals";
-import { decimals, nameOf, ranks, teamOf } from "../ui/run_state";
+import { nameOf, ranks, teamOf } from "../ui/run_state";
 import { Action, Heading, Items, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { Documents } from "./compare_documents";
 
 const tools = { significance: "Do they differ?", topics: "By topic", diffir: "By document" };
 type Tool = keyof typeof tools;
-type Choices = { input: { runs: object[]; measure?: string }; query: URLSearchParams };
 type Evaluation = Schemas["Evaluation"];
+type Dataset = Schemas["Dataset"];
+type Input = { runs: object[]; measure?: string };
+type Choices = { input: Input; query: URLSearchParams; dataset: Dataset | undefined };
 const kinds = [
   ["image/svg+xml", "svg", "SVG"],
   ["text/html", "html", "page"],
@@ -30,6 +34,8 @@ export default function Compare({ query }: Screen) {
   });
   const measure = query.get("measure") ?? undefined;
   const of = runs.flatMap(r => compared.items?.find(e => e.runId === r) ?? []);
+  const datasetId = of[0]?.datasetId;
+  const dataset = useGet(datasetId ? "/v1/datasets/{datasetId}" : null, { path: { datasetId: datasetId ?? "" } }).data;
   return (
     <>
       {of[0] && (
@@ -38,7 +44,7 @@ export default function Compare({ query }: Screen) {
         </p>
       )}
       <Heading title="Compare runs">Compare runs</Heading>
-      <Picker runs={runs} of={of} measure={measure} choose={choices => view(query, choices)} />
+      <Picker runs={runs} of={of} dataset={dataset} measure={measure} choose={choices => view(query, choices)} />
       {runs.length < 2 ? (
         <p class="empty">
           Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.
@@ -47,8 +53,8 @@ export default function Compare({ query }: Screen) {
         <Items of={compared} empty={<p>You cannot see the scores of these runs.</p>}>
           {() => (
             <>
-              <Scores of={of} />
-              <Comparison of={of} query={query} measure={measure} />
+              <Scores of={of} dataset={dataset} />
+              <Comparison of={of} query={query} measure={measure} dataset={dataset} />
             </>
           )}
         </Items>
@@ -57,7 +63,9 @@ export default function Compare({ query }: Screen) {
   );
 }
 
-function Comparison({ of, query, measure }: { of: Evaluation[]; query: URLSearchParams; measure?: string }) {
+type Compared = { of: Evaluation[]; query: URLSearchParams; measure?: string; dataset: Dataset | undefined };
+
+function Comparison({ of, query, measure, dataset }: Compared) {
   if (of.length < 2) return <p class="empty">Add another run: runs are compared whose scores you can see.</p>;
   if (of.some(e => e.evaluator.kind === "worker" && !e.perTopic))
     return (
@@ -70,42 +78,43 @@ function Comparison({ of, query, measure }: { of: Evaluation[]; query: URLSearch
     <Tests
       query={query}
       input={input}
+      dataset={dataset}
       ranked={of.every(e => ranks(e.evaluator.kind))}
       readable={of.every(e => !e.private)}
     />
   );
 }
 
+/** columnsOfAll returns the columns of all evaluations. */
+const columnsOfAll = (of: Evaluation[], dataset: Dataset | undefined): Column[] =>
+  [...new Set(of.flatMap(e => e.columns))].map(key => columnOf(dataset, key));
+
 /** Scores shows every measure of the runs, side by side. */
-const Scores = ({ of }: { of: Evaluation[] }) => (
+const Scores = ({ of, dataset }: { of: Evaluation[]; dataset: Dataset | undefined }) => (
   <Table named label="Scores" head={["Measure", ...of.map(e => ({ number: `${teamOf(e)}: ${nameOf(e)}` }))]}>
-    {[...new Set(of.flatMap(e => Object.keys(e.measures)))].map(m => (
-      <Row
-        key={m}
-        head={<code>{m}</code>}
-        numbers={of.map(e => decimals((e.measures as Record<string, number | null>)[m]))}
-      />
+    {columnsOfAll(of, dataset).map(c => (
+      <Row key={c.key} head={<ColumnName of={c} />} numbers={of.map(e => cellOf(c, resultOf(e, c.key)))} />
     ))}
   </Table>
 );
 
 /** Tests shows whether runs differ significantly and, for rankings, on which topics and documents. */
-function Tests({ input, query, ranked, readable }: Choices & { ranked: boolean; readable: boolean }) {
+function Tests({ input, query, dataset, ranked, readable }: Choices & { ranked: boolean; readable: boolean }) {
   const asked = ranked ? (query.get("tool") ?? "") : "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
   const documents = tool === "diffir";
   return (
     <>
       {ranked && <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />}
-      {tool === "significance" && <Significance input={input} />}
-      {tool === "topics" && <Topics input={input} query={query} />}
+      {tool === "significance" && <Significance input={input} dataset={dataset} />}
+      {tool === "topics" && <Topics input={input} query={query} dataset={dataset} />}
       {documents && !readable && (
         <p class="empty">
           At least one of these runs belongs to a private submission. To compare documents, you need access to the files
           of all runs.
         </p>
       )}
-      {documents && readable && <Documents input={input} query={query} />}
+      {documents && readable && <Documents input={input} query={query} dataset={dataset} />}
       <p class="actions">
         <Action plain run={() => navigator.clipboard.writeText(location.href).then(() => say("The link is copied."))}>
           Copy the link
@@ -152,16 +161,17 @@ function Fuse({ runs }: { runs: object[] }) {
 type Picked = {
   runs: string[];
   of: Evaluation[];
+  dataset: Dataset | undefined;
   measure: string | undefined;
   choose: (choices: Record<string, string | undefined>) => void;
 };
 
 /** Picker shows the compared runs, and offers further runs of the same dataset. */
-function Picker({ runs, of, measure, choose }: Picked) {
+function Picker({ runs, of, dataset, measure, choose }: Picked) {
   const all = useRivals(of[0]?.datasetId);
   const pick = (next: string[]): void =>
     choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
-  const measures = [...new Set(of.flatMap(e => Object.keys(e.measures)))];
+  const columns = columnsOfAll(of, dataset);
   const named = (runId: string): string => {
     const e = of.find(a => a.runId === runId);
     return e ? `${teamOf(e)}: ${nameOf(e)}` : nameOf({ runId });
@@ -196,17 +206,19 @@ function Picker({ runs, of, measure, choose }: Picked) {
         id="add"
         label="Add a run"
         of={all.filter(e => !runs.includes(e.runId))}
+        dataset={dataset}
         choose={run => pick([...runs, run])}
       />
-      {runs.length > 1 && measures.length > 1 && of[0] && ranks(of[0].evaluator.kind) && (
+      {runs.length > 1 && columns.length > 1 && of[0] && ranks(of[0].evaluator.kind) && (
         <Select
           id="measure"
           label="Measure"
           value={measure ?? ""}
           choose={m => choose({ measure: m })}
           options={{
-            "": `The one that ranks (${of[0].primaryMeasure})`,
-            ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
+            "": `The one that ranks (${scoreName(of[0], dataset)})`,
+            ...(measure && { [measure]: columnName(columnOf(dataset, measure)) }),
+            ...Object.fromEntries(columns.map(c => [c.key, columnName(c)])),
           }}
         />
       )}
@@ -214,7 +226,7 @@ function Picker({ runs, of, measure, choose }: Picked) {
   );
 }
 
-function Significance({ input }: { input: object }) {
+function Significance({ input, dataset }: Omit<Choices, "query">) {
   return (
     <Loaded of={useTool("significance", input)}>
       {s => (
@@ -225,7 +237,7 @@ function Significance({ input }: { input: object }) {
             head={[
               "Pair",
               ...[
-                `Difference of ${s.measure}`,
+                `Difference of ${columnName(columnOf(dataset, s.measure))}`,
                 `p (${s.test})`,
                 `Corrected (${s.correction})${s.rounded ? ", at most" : ""}`,
                 "Effect (d)",
@@ -282,7 +294,7 @@ const orders: Record<Schemas["TopicsInput"]["sort"] & string, string> = {
   topic: "By name",
 };
 
-function Topics({ input, query }: Choices) {
+function Topics({ input, query, dataset }: Choices) {
   const asked = query.get("order") ?? "";
   const sort = (Object.hasOwn(orders, asked) ? asked : "hardest") as keyof typeof orders;
   const [limit, setLimit] = useState(50);
@@ -295,7 +307,7 @@ function Topics({ input, query }: Choices) {
             <Chart
               tool="topics"
               input={{ ...input, sort, limit }}
-              alt={`${t.measure} by run and topic; the table below has the same values`}
+              alt={`${columnName(columnOf(dataset, t.measure))} by run and topic; the table below has the same values`}
             />
             <Table
               named
@@ -320,7 +332,7 @@ function Topics({ input, query }: Choices) {
                   numbers={[
                     ...line.values.map(v => (
                       <>
-                        {decimals(v)}{" "}
+                        {cellOf(columnOf(dataset, t.measure), v)}{" "}
                         {v !== null && (
                           <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />
                         )}

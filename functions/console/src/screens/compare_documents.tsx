@@ -1,13 +1,21 @@
 // The documents that runs retrieved for a topic, side by side.
 import type { Schemas } from "../api";
+import { cellOf, columnName, columnOf, decimals, type WithColumns } from "../columns";
 import { useTool } from "../data";
 import { view } from "../route";
-import { decimals } from "../ui/run_state";
 import { Loaded, Tag } from "../ui/show";
 import { TopicPager } from "../ui/topic_pager";
 
 /** Documents shows one topic, at first the topic on which the runs differ most. */
-export function Documents({ input, query }: { input: object; query: URLSearchParams }) {
+export function Documents({
+  input,
+  query,
+  dataset,
+}: {
+  input: object;
+  query: URLSearchParams;
+  dataset: WithColumns | undefined;
+}) {
   return (
     <Loaded of={useTool("diffir", { ...input, limit: 1 })}>
       {d => {
@@ -23,7 +31,7 @@ export function Documents({ input, query }: { input: object; query: URLSearchPar
               order="those that differ most first"
               choose={t => view(query, { topic: t })}
             />
-            <Rankings input={{ ...input, topics: [topic] }} />
+            <Rankings input={{ ...input, topics: [topic] }} dataset={dataset} />
           </>
         );
       }}
@@ -34,12 +42,13 @@ export function Documents({ input, query }: { input: object; query: URLSearchPar
 const stands = (rank: number | undefined, run: string): string => (rank ? `rank ${rank} in ${run}` : `not in ${run}`);
 
 /** Rankings shows the documents that the runs retrieved for one topic, side by side. */
-function Rankings({ input }: { input: object }) {
+function Rankings({ input, dataset }: { input: object; dataset: WithColumns | undefined }) {
   return (
     <Loaded of={useTool("diffir", input)}>
       {d => {
         const topic = d.topics[0];
         if (!topic?.rankings) return <p class="empty">The runs retrieved nothing for this topic.</p>;
+        const column = d.measure && columnOf(dataset, d.measure);
         return (
           <>
             <p>
@@ -51,8 +60,10 @@ function Rankings({ input }: { input: object }) {
               )}
               <span class="small quiet">
                 Overlap {decimals(topic.overlap)}
-                {topic.values && `; ${d.measure}: ${topic.values.map(decimals).join(", ")}`}. The first {d.depth}{" "}
-                documents of each run.
+                {topic.values &&
+                  column &&
+                  `; ${columnName(column)}: ${topic.values.map(v => cellOf(column, v)).join(", ")}`}
+                . The first {d.depth} documents of each run.
               </span>
             </p>
             {d.textFaults?.map(f => (

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { effects, patch, type Schemas } from "../api";
+import { columnName } from "../columns";
 import { done, type Listing, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
@@ -147,7 +148,10 @@ const Datasets = ({ task, of }: { task: Task; of: Listing<Dataset> }) => (
             <a href={`#/datasets/${d.id}/edit`}>
               <bdi>{d.name}</bdi>
             </a>{" "}
-            <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span>
+            <Tag>{d.split}</Tag>{" "}
+            <span class="small quiet">
+              <bdi>{d.columns?.map(columnName).join(", ")}</bdi>
+            </span>
           </span>
           <Tag kind={truthWords[truthState(d)][1]}>{truthWords[truthState(d)][0]}</Tag>
         </>

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { lackedChoices, withoutChoices } from "../board_choices";
 import { changesNote, markOf, versionName } from "../board_reason";
+import { type Column, cellOf, columnName, columnOf, headingOf, resultOf } from "../columns";
 import { useList, useTool } from "../data";
 import { inWords } from "../member_names";
 import { count } from "../plural";
@@ -15,7 +16,7 @@ import { teamName } from "../team_name";
 import { OneDataset } from "../ui/choices";
 import { useFreshAt } from "../ui/clock";
 import { download, downloadList } from "../ui/download";
-import { decimals, nameOf } from "../ui/run_state";
+import { nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
@@ -132,8 +133,9 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
             return limit < most ? () => setLimit(limit * 2) : () => setOn(true);
           };
           const asked = query.get("columns")?.split(",") ?? [];
-          const known = asked.filter(c => b.measures.includes(c));
-          const columns = known.length > 0 ? known : b.measures.slice(0, 6);
+          const known = b.columns.filter(c => asked.includes(c.key));
+          const columns = known.length > 0 ? known : b.columns.slice(0, 6);
+          const by = columnOf(b, b.measure);
           return (
             <>
               {b.finalsNote && <p class="small">{b.finalsNote}</p>}
@@ -146,7 +148,7 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
                 </p>
               )}
               {entries.length > 0 && (
-                <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
+                <Columns all={b.columns} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               )}
               {b.entries.length === 0 ? (
                 <p class="empty">{b.empty && inWords(b.empty)}</p>
@@ -198,7 +200,7 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
               )}
               {entries.length > 0 && (
                 <p class="small quiet">
-                  Rank by {b.measure}
+                  Rank by <bdi>{columnName(by)}</bdi>
                   {b.lowerIsBetter ? ", lower is better" : ""}. {b.groupsNote} {b.intervalsNote}{" "}
                   {entries.length > 1 && "Tick two or more runs to compare them."}
                 </p>
@@ -217,19 +219,23 @@ function rankOf(e: Entry): string {
   return e.hidden ? `(${e.rank})` : `${e.rank}`;
 }
 
-const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) =>
+type Choosing = { all: Column[]; chosen: Column[]; choose: (keys: string[]) => void };
+
+const Columns = ({ all, chosen, choose }: Choosing) =>
   all.length < 2 ? null : (
     <details>
       <summary>Columns</summary>
       <p>
-        {all.map(m => (
-          <label key={m} class="choice">
+        {all.map(one => (
+          <label key={one.key} class="choice">
             <input
               type="checkbox"
-              checked={chosen.includes(m)}
-              onChange={e => choose(all.filter(c => (c === m ? e.currentTarget.checked : chosen.includes(c))))}
+              checked={chosen.includes(one)}
+              onChange={e =>
+                choose(all.filter(c => (c === one ? e.currentTarget.checked : chosen.includes(c))).map(c => c.key))
+              }
             />{" "}
-            {m}
+            <bdi>{columnName(one)}</bdi>
           </label>
         ))}
       </p>
@@ -250,7 +256,7 @@ const RunName = ({ of: e }: { of: Entry }) =>
 
 type Rows = {
   of: Schemas["LeaderboardOutput"];
-  columns: string[];
+  columns: Column[];
   ticked: string[];
   tick: (runs: string[]) => void;
   sort: (measure: string) => void;
@@ -271,15 +277,21 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
               Rank
             </th>
             <th scope="col">Team</th>
-            {columns.map(m => (
-              <th key={m} scope="col" class="number" aria-sort={m === b.measure ? order : undefined}>
+            {columns.map(c => (
+              <th key={c.key} scope="col" class="number" aria-sort={c.key === b.measure ? order : undefined}>
+                {c.group && (
+                  <>
+                    <bdi class="small quiet">{c.group}</bdi>
+                    <br />
+                  </>
+                )}
                 <button
                   type="button"
                   class="plain"
-                  aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`}
-                  onClick={() => sort(m)}
+                  aria-label={`${c.key === b.measure ? "Sorted" : "Sort"} by ${headingOf(c)}`}
+                  onClick={() => sort(c.key)}
                 >
-                  {m}
+                  <bdi>{headingOf(c)}</bdi>
                 </button>
               </th>
             ))}
@@ -334,13 +346,13 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                   </>
                 )}
               </th>
-              {columns.map(m => (
-                <td key={m} class="number">
-                  {decimals((e.measures as Record<string, number | null>)[m])}
-                  {m === b.measure && e.interval && (
+              {columns.map(c => (
+                <td key={c.key} class="number">
+                  {cellOf(c, resultOf(e, c.key))}
+                  {c.key === b.measure && e.interval && (
                     <span class="small quiet">
                       <br />
-                      {decimals(e.interval.low)}–{decimals(e.interval.high)}
+                      {cellOf(c, e.interval.low)}–{cellOf(c, e.interval.high)}
                     </span>
                   )}
                 </td>

@@ -1,5 +1,6 @@
 // The review of one run by the organizers of its task.
 import { effects, patch, type Schemas } from "../api";
+import { cellOf, columnsOf, resultOf } from "../columns";
 import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
 import { commentHint, flags, publishedHint } from "../review_changes";
@@ -7,11 +8,12 @@ import { go, type Screen } from "../route";
 import { againstNote, isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
 import { useRejected } from "../teams";
+import { ColumnName } from "../ui/column_name";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
 import { MissingRun } from "../ui/missing_run";
-import { decimals, nameOf, StateTag } from "../ui/run_state";
+import { nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded, Members, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
@@ -124,10 +126,7 @@ function One({
       {evaluation && againstNote(r, evaluation, dataset) && <p class="notice">{againstNote(r, evaluation, dataset)}</p>}
       {evaluation && (
         <Members
-          of={Object.entries(evaluation.measures as Record<string, number | null>).map(([m, v]) => [
-            <code>{m}</code>,
-            decimals(v),
-          ])}
+          of={columnsOf(evaluation, dataset).map(c => [<ColumnName of={c} />, cellOf(c, resultOf(evaluation, c.key))])}
         />
       )}
       <Diagnostics of={v.diagnostics ?? r.diagnostics} />

@@ -1,6 +1,7 @@
 // One run: its live state, diagnostics, scores by topic and log, and the actions of its team.
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
+import { cellOf, columnName, columnsOf, decimals, resultOf } from "../columns";
 import { done, useGet, useNewest } from "../data";
 import { isNote } from "../faults";
 import { compareNames } from "../order";
@@ -15,6 +16,7 @@ import { teamName } from "../team_name";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { useFreshAt } from "../ui/clock";
+import { ColumnName } from "../ui/column_name";
 import { download } from "../ui/download";
 import { Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
@@ -23,7 +25,7 @@ import { Form } from "../ui/form";
 import { Markdown } from "../ui/lazy";
 import { MissingRun } from "../ui/missing_run";
 import { RunSelect, useRivals } from "../ui/rivals";
-import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
+import { ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { Audience, Description, Notes } from "../ui/submission_fields";
 import { SubmitLink } from "../ui/submit_link";
@@ -205,24 +207,27 @@ function Scores({ evaluationId, run, dataset }: OfScores) {
           <>
             {againstNote(run, e, dataset) && <p class="notice">{againstNote(run, e, dataset)}</p>}
             <Members
-              of={Object.entries(e.measures as Record<string, number | null>).map(([m, v]) => [
+              of={columnsOf(e, dataset).map((c, i) => [
                 <>
-                  <code>{m}</code>
-                  {m === e.primaryMeasure && <span class="small"> (ranks)</span>}
+                  <ColumnName of={c} />
+                  {i === 0 && <span class="small"> (ranks)</span>}
                 </>,
                 <>
-                  {decimals(v)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}
+                  {cellOf(c, resultOf(e, c.key))}{" "}
+                  {resultOf(e, c.key) === null && (
+                    <span class="small quiet">{String(e.reasons?.[c.key as never] ?? "")}</span>
+                  )}
                 </>,
               ])}
             />
-            <Compare run={run} />
+            <Compare run={run} dataset={dataset} />
             {ranks(e.evaluator.kind) && (
               <p>
                 <a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a>
               </p>
             )}
             {e.classes && <Classes of={e.classes} runId={run.id} charted={run.state !== "failed"} />}
-            <Topics of={e} />
+            <Topics of={e} dataset={dataset} />
           </>
         )}
       </Loaded>
@@ -231,11 +236,17 @@ function Scores({ evaluationId, run, dataset }: OfScores) {
 }
 
 /** Compare links to the comparison with another run of the dataset: the best, a baseline, or a run of the reader. */
-function Compare({ run: r }: { run: Run }) {
+function Compare({ run: r, dataset }: Pick<OfScores, "run" | "dataset">) {
   const others = useRivals(r.datasetId).filter(e => e.runId !== r.id);
   if (others.length === 0) return null;
   return (
-    <RunSelect id="compare" label="Compare with" of={others} choose={runId => go(`/compare?runs=${r.id},${runId}`)} />
+    <RunSelect
+      id="compare"
+      label="Compare with"
+      of={others}
+      dataset={dataset}
+      choose={runId => go(`/compare?runs=${r.id},${runId}`)}
+    />
   );
 }
 
@@ -275,15 +286,15 @@ const Classes = ({ of: c, runId, charted }: { of: Schemas["Classes"]; runId: str
 const page = 50;
 
 /** Topics shows the values by topic, the worst first. */
-function Topics({ of: e }: { of: Evaluation }) {
-  const [chosen, setMeasure] = useState(e.primaryMeasure);
+function Topics({ of: e, dataset }: { of: Evaluation; dataset: OfScores["dataset"] }) {
+  const [chosen, setMeasure] = useState("");
   const [shown, setShown] = useState(page);
   const all = Object.entries((e.perTopic ?? {}) as Record<string, Record<string, number | null>>);
-  const measures = Object.keys(e.measures).filter(m => all.some(([, v]) => m in v));
-  const measure = measures.includes(chosen) ? chosen : measures[0];
-  if (!measure) return null;
+  const columns = columnsOf(e, dataset).filter(c => all.some(([, v]) => c.key in v));
+  const column = columns.find(c => c.key === chosen) ?? columns[0];
+  if (!column) return null;
   const values = all
-    .map(([topic, v]) => ({ topic, value: v[measure] ?? null }))
+    .map(([topic, v]) => ({ topic, value: v[column.key] ?? null }))
     .sort((a, b) => compareNames(a.topic, b.topic))
     .sort((a, b) => (a.value === b.value ? 0 : (a.value ?? Infinity) - (b.value ?? Infinity)));
   const unit = ranks(e.evaluator.kind) || e.evaluator.kind === "worker" ? "topic" : "example";
@@ -294,16 +305,16 @@ function Topics({ of: e }: { of: Evaluation }) {
       <Select
         id="measure"
         label="Measure"
-        value={measure}
+        value={column.key}
         choose={setMeasure}
-        options={Object.fromEntries(measures.map(m => [m, m]))}
+        options={Object.fromEntries(columns.map(c => [c.key, columnName(c)]))}
       />
       <Table
         label={`Values by ${unit}`}
-        head={[unit === "topic" ? "Topic" : "Example", { number: measure }, "lowest first"]}
+        head={[unit === "topic" ? "Topic" : "Example", { number: columnName(column) }, "lowest first"]}
       >
         {values.slice(0, shown).map(v => (
-          <Row key={v.topic} head={<bdi>{v.topic}</bdi>} numbers={[decimals(v.value)]}>
+          <Row key={v.topic} head={<bdi>{v.topic}</bdi>} numbers={[cellOf(column, v.value)]}>
             <td>
               {v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}
             </td>

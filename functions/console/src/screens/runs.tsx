@@ -1,7 +1,7 @@
 // The runs of the reader, in one task or in all: state, score and fault in one row, updated while runs are unfinished.
-
 import useSWR from "swr";
 import type { Schemas } from "../api";
+import { scoreName, scoreOf } from "../columns";
 import { read, useGet, useList } from "../data";
 import { nobodyRestores } from "../deletion_words";
 import { clauseOf } from "../faults";
@@ -13,7 +13,7 @@ import { Resume, RunActions } from "../run_actions";
 import { isOurs, publishedBy } from "../run_rules";
 import { useSession } from "../session";
 import { authorsOf } from "../teams";
-import { deletedName, ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
+import { deletedName, ended, nameOf, StateTag } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { SubmitLink } from "../ui/submit_link";
@@ -181,7 +181,10 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
         {score && (
           <>
-            <strong class="number">{scoreOf(score)}</strong> <span class="small">{score.primaryMeasure}</span>
+            <strong class="number">{scoreOf(score, dataset)}</strong>{" "}
+            <span class="small">
+              <bdi>{scoreName(score, dataset)}</bdi>
+            </span>
           </>
         )}
         <span class="small">{waitsFor(r, dataset)}</span>

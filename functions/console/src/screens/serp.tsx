@@ -1,8 +1,9 @@
 // The documents that one run retrieved for a topic, as a page of search results.
+
+import { decimals } from "../columns";
 import { useTool } from "../data";
 import { type Screen, view } from "../route";
 import { download } from "../ui/download";
-import { decimals } from "../ui/run_state";
 import { Action, Heading, Loaded, Tag } from "../ui/show";
 import { TopicPager } from "../ui/topic_pager";
 

@@ -13,6 +13,7 @@ import { useStages } from "../task_stages";
 import { inputsNote } from "../terms";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
+import { ColumnName } from "../ui/column_name";
 import { DateOf } from "../ui/dates";
 import { Exceptions } from "../ui/exceptions";
 import { Files } from "../ui/files";
@@ -283,7 +284,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
-      <Measures of={d.evaluator} />
+      <Measures of={d} />
       {typesOf(task, d).includes("upload") && !over && (
         <details>
           <summary>Submit from a terminal</summary>
@@ -305,22 +306,21 @@ const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location
 printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |
   curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $ASSAY_URL/v1/tasks/${d.taskId}/submissions`;
 
-/** Measures explains the measures of an evaluator with the catalogue of the server. */
-function Measures({ of }: { of: Schemas["Evaluator"] }) {
+/** Measures explains the measures of a dataset with the catalogue of the server, in the order of its columns. */
+function Measures({ of: d }: { of: Schemas["Dataset"] }) {
   const { data } = useGet("/info", {});
   return (
     <Members
-      of={of.measures.map(m => {
-        const family = familyOf(data?.measures[of.kind] ?? [], m);
+      of={(d.columns ?? []).map((c, i) => {
+        const family = familyOf(data?.measures[d.evaluator.kind] ?? [], c.key);
         return [
           <>
-            <code>{m}</code>
-            {m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}
+            <ColumnName of={c} />
+            {i === 0 && <span class="small"> (ranks)</span>}
           </>,
           <span class="small">
-            {family
-              ? `${family.definition}${family.higherIsBetter ? "" : " Lower is better."}`
-              : "Measured by the organizers' evaluator."}
+            {family?.definition ?? "Measured by the organizers' evaluator."}
+            {c.lowerIsBetter && " Lower is better."}
           </span>,
         ];
       })}

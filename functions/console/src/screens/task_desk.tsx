@@ -1,8 +1,8 @@
 // The open work in one task, for organizers: registrations, reviews and announcements.
-
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
+import { scoreOf } from "../columns";
 import { useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
@@ -23,7 +23,7 @@ import { useRejected } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf, stateKinds } from "../ui/decide";
 import { Invitations } from "../ui/invitations";
-import { nameOf, StateTag, scoreOf } from "../ui/run_state";
+import { nameOf, StateTag } from "../ui/run_state";
 import { Action, Failure, Items, Listed, Tag, Unread } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
@@ -189,7 +189,7 @@ function Reviews({ of: d, task, query }: OfReviews) {
               </Unread>
             )}
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
-            <Rows of={items} scoreIn={scoreIn} ticked={ticked} tick={setTicked} rejected={rejected} />
+            <Rows of={items} dataset={d} scoreIn={scoreIn} ticked={ticked} tick={setTicked} rejected={rejected} />
           </>
         )}
       </Items>
@@ -199,12 +199,14 @@ function Reviews({ of: d, task, query }: OfReviews) {
 
 function Rows({
   of: runs,
+  dataset,
   scoreIn,
   ticked,
   tick,
   rejected,
 }: {
   of: Run[];
+  dataset: Schemas["Dataset"];
   scoreIn: (runId: string) => Schemas["Evaluation"] | undefined;
   ticked: string[];
   tick: (ids: string[]) => void;
@@ -231,7 +233,7 @@ function Rows({
               <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
               {rejected?.has(r.registrationId ?? "") && <Tag kind="bad">team rejected</Tag>}{" "}
               {e && <Tag kind={e.hidden ? "warm" : "good"}>{markOf(e) || "published"}</Tag>}{" "}
-              {e && <strong class="number">{scoreOf(e)}</strong>}
+              {e && <strong class="number">{scoreOf(e, dataset)}</strong>}
             </label>
             {r.diagnostics[0] && (
               <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>

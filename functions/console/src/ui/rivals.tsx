@@ -1,10 +1,11 @@
 // The runs for a comparison: the best runs of the dataset, baselines, and the reader's own runs.
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
+import { scoreOf, type WithColumns } from "../columns";
 import { useGet } from "../data";
 import { useMe } from "../roles";
 import { Select } from "./choices";
-import { nameOf, scoreOf, teamOf } from "./run_state";
+import { nameOf, teamOf } from "./run_state";
 
 type Evaluation = Schemas["Evaluation"];
 
@@ -26,9 +27,15 @@ function placeOf(e: Evaluation): string {
   return e.rank ? `${e.rank}. ` : "";
 }
 
-type Choosing = { id: string; label: string; of: Evaluation[]; choose: (runId: string) => void };
+type Choosing = {
+  id: string;
+  label: string;
+  of: Evaluation[];
+  dataset: WithColumns | undefined;
+  choose: (runId: string) => void;
+};
 
-export const RunSelect = ({ id, label, of, choose }: Choosing) => (
+export const RunSelect = ({ id, label, of, dataset, choose }: Choosing) => (
   <Select
     id={id}
     label={label}
@@ -36,7 +43,7 @@ export const RunSelect = ({ id, label, of, choose }: Choosing) => (
     choose={choose}
     options={{
       "": "Choose a run …",
-      ...Object.fromEntries(of.map(e => [e.runId, `${placeOf(e)}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`])),
+      ...Object.fromEntries(of.map(e => [e.runId, `${placeOf(e)}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e, dataset)}`])),
     }}
   />
 );

@@ -36,17 +36,3 @@ export const deletedName = (d: Schemas["Deletion"]): string =>
 /** teamOf returns the team of a run, and marks a baseline that a team submitted. */
 export const teamOf = (e: { team: string; alias?: string; baseline: boolean }): string =>
   e.baseline && !isBaseline(e) ? `${teamName(e)} (baseline)` : teamName(e);
-
-/** scoreOf returns the value of the primary measure. */
-export const scoreOf = (e: Schemas["Evaluation"]): string =>
-  decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
-
-/**
- * decimals returns a result with four decimals. Results that these would show as zero, and very large ones, have four
- * significant digits.
- */
-export function decimals(v: number | null | undefined): string {
-  if (v === null || v === undefined) return "–";
-  const outside = v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6);
-  return outside ? v.toPrecision(4) : v.toFixed(4);
-}

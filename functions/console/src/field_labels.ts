@@ -5,6 +5,7 @@ export const fieldLabels = {
   perDay: "Runs of a team in 24 hours",
   total: "Runs of a team in all",
   scores: "Scores",
+  columns: "Measures",
 };
 
 /** scoresLabels holds the labels of when scores are shown. */

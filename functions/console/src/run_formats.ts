@@ -1,14 +1,19 @@
 // The formats of runs: the default for a dataset, the format of a file, and a sample line of each.
 import type { Schemas } from "./api";
+import { inStep } from "./columns";
 import type { Values } from "./ui/values";
 
 export type Evaluator = Schemas["EvaluatorKind"];
 
-/** begin returns the default format and measures of a new dataset with this evaluator. */
-export const begin = (of: Evaluator): Values => ({
-  runFormat: formatOf(of.formats[0], of, {}),
-  evaluator: { kind: of.kind, measures: of.defaults.slice(0, 2) },
-});
+/** begin returns the default format, measures and columns of a new dataset with this evaluator. */
+export function begin(of: Evaluator): Values {
+  const measures = of.defaults.slice(0, 2);
+  return {
+    runFormat: formatOf(of.formats[0], of, {}),
+    evaluator: { kind: of.kind, measures },
+    columns: inStep([], measures),
+  };
+}
 
 /**
  * formatOf returns the format of this kind. Items and values have named fields in JSON Lines and CSV; names in before

@@ -17,6 +17,7 @@ test("a dataset begins with the first format and two measures", () => {
   assert.deepEqual(begin(multilabel), {
     runFormat: { kind: "jsonl", idField: "id", valueField: "labels", separator: undefined },
     evaluator: { kind: "multilabel", measures: ["F1", "Precision"] },
+    columns: [{ key: "F1" }, { key: "Precision" }],
   });
 });
 

@@ -2,6 +2,7 @@
 // and the others are folded.
 import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
+import { columnsIn } from "../columns";
 import { done, useGet, useNewest } from "../data";
 import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
 import { splitLabels } from "../field_labels";
@@ -33,6 +34,7 @@ const fieldsOf = (d: Dataset): Values => ({
   split: d.split,
   runFormat: d.runFormat,
   evaluator: d.evaluator,
+  columns: d.columns?.map(c => ({ ...c, lowerIsBetter: c.lowerIsBetter || undefined })),
   submissions: {
     opensAt: d.submissions?.opensAt,
     closesAt: d.submissions?.closesAt,
@@ -183,6 +185,7 @@ function Editor({ taskId, of, latest }: Props) {
   const tell = (name: string, doing: string, share: number): void => setSending({ name, doing, share });
   const bodyOf = async (v: Values): Promise<Values> => ({
     ...v,
+    columns: columnsIn(v),
     ...(await withAdded({ inputs: (v.inputs ?? []) as Given[], truths: (v.truths ?? []) as Given[] }, added, tell)),
   });
   const preview = async (v: Values, base: Values): Promise<Schemas["Effect"][]> =>

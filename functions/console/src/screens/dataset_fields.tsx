@@ -5,7 +5,7 @@ import type { Added } from "../dataset_files";
 import { choiceLabels, fieldLabels, scoresLabels } from "../field_labels";
 import { begin, type Evaluator, formatOf, formatOfName } from "../run_formats";
 import { CheckedFile } from "../ui/checked_file";
-import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
+import { Check, Choice, Faults, Text, Whole } from "../ui/fields";
 import { FileField } from "../ui/file_field";
 import { FileName } from "../ui/files";
 import type { Editing } from "../ui/form";
@@ -110,14 +110,6 @@ export function Measuring({ f }: { f: Editing }) {
         </>
       )}
       <MeasuresField f={f} />
-      {worker && (
-        <Checks
-          f={f}
-          name="evaluator/lowerIsBetter"
-          label="Of which less is better"
-          options={Object.fromEntries(((member(f.values, "evaluator/measures") ?? []) as string[]).map(m => [m, m]))}
-        />
-      )}
     </>
   );
 }

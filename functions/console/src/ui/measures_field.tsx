@@ -1,36 +1,60 @@
-// The field of a dataset's measures. The reader chooses them from the server's catalogue, and chooses the primary one.
-import { useState } from "preact/hooks";
+// The field of a dataset's measures. The reader chooses them from the server's catalogue, and says how leaderboards show them.
+import { Fragment } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { type Column, columnsIn, moved } from "../columns";
 import { useGet } from "../data";
+import { inWords } from "../member_names";
 import { Select } from "./choices";
-import { Field } from "./fields";
+import { Check, Faults, Field, Text, Whole } from "./fields";
 import type { Editing } from "./form";
 import { exampleOf, familyOf } from "./measures";
-import { member } from "./values";
+import { say } from "./status";
+import { member, same, within } from "./values";
 
 type Family = Schemas["Family"];
 const path = "evaluator/measures";
 
 export function MeasuresField({ f }: { f: Editing }) {
   const [next, setNext] = useState("");
+  const toFocus = useRef<string>();
   const info = useGet("/info", {}).data;
   const kind = String(member(f.values, "evaluator/kind"));
   const families = info?.measures[kind] ?? [];
   const evaluator = info?.evaluators.find(e => e.kind === kind);
   const chosen = (member(f.values, path) as string[] | undefined) ?? [];
-  const ranks = (member(f.values, "evaluator/primaryMeasure") as string | undefined) ?? chosen[0];
+  const columns = columnsIn(f.values);
   const add = (): void => {
-    const name = next.trim();
-    if (name && !chosen.includes(name)) f.set(path, [...chosen, name]);
+    const key = next.trim();
+    if (key && !chosen.includes(key)) {
+      f.set(path, [...chosen, key]);
+      f.set("columns", [...columns, { key }]);
+    }
     setNext("");
   };
-  const drop = (m: string): void => {
+  const drop = (key: string): void => {
     f.set(
       path,
-      chosen.filter(c => c !== m),
+      chosen.filter(c => c !== key),
     );
-    if (m === ranks) f.set("evaluator/primaryMeasure", undefined);
+    f.set(
+      "columns",
+      columns.filter(c => c.key !== key),
+    );
   };
+  // The order of evaluator/measures stays: if it changed, every run would be evaluated again.
+  const move = (from: number, by: -1 | 1): void => {
+    const to = from + by;
+    if (to < 0 || to >= columns.length) return;
+    f.set("columns", moved(columns, from, by));
+    toFocus.current = moverId(f, to, by);
+    say(`${columns[from]!.key} is number ${to + 1} of ${columns.length}${to === 0 ? ", and ranks" : ""}.`);
+  };
+  // The button moves with its row, and would lose the focus.
+  useLayoutEffect(() => {
+    if (toFocus.current) document.getElementById(toFocus.current)?.focus();
+    toFocus.current = undefined;
+  });
   const choose = (name: string): void => {
     const family = families.find(m => m.name === name);
     setNext(family ? exampleOf(family) : "");
@@ -38,42 +62,26 @@ export function MeasuresField({ f }: { f: Editing }) {
   const typed = familyOf(families, next);
   return (
     <>
-      <fieldset class="field">
+      <fieldset class="field" data-field="columns">
         <legend>Measures</legend>
-        <p class="hint">The one that is ticked ranks the leaderboard.</p>
-        <ul class="rows">
-          {chosen.map(m => {
-            const family = familyOf(families, m);
-            return (
-              <li key={m}>
-                <label>
-                  <input
-                    type="radio"
-                    name={`${f.id}-ranks`}
-                    checked={m === ranks}
-                    onChange={() => f.set("evaluator/primaryMeasure", m)}
-                  />
-                  <span>
-                    <code>{m}</code>{" "}
-                    <span class="small quiet">
-                      {family?.definition}
-                      {family?.higherIsBetter === false && " Lower is better."}
-                    </span>
-                  </span>
-                </label>
-                <button
-                  type="button"
-                  class="plain"
-                  aria-label={`Remove ${m}`}
-                  disabled={chosen.length < 2}
-                  onClick={() => drop(m)}
-                >
-                  Remove
-                </button>
-              </li>
-            );
-          })}
-        </ul>
+        <p class="hint">
+          Leaderboards show them in this order, and the first ranks. A new order takes effect without evaluating runs
+          again.
+        </p>
+        <ol class="rows">
+          {columns.map((c, i) => (
+            <MeasureRow
+              key={c.key}
+              f={f}
+              columns={columns}
+              at={i}
+              family={familyOf(families, c.key)}
+              move={by => move(i, by)}
+              drop={() => drop(c.key)}
+            />
+          ))}
+        </ol>
+        <Faults f={only(f, "/columns")} name="columns" />
       </fieldset>
       {families.length > 0 && (
         <Select
@@ -84,7 +92,12 @@ export function MeasuresField({ f }: { f: Editing }) {
           options={{ "": "–", ...Object.fromEntries(families.map(m => [m.name, `${m.name}: ${m.definition}`])) }}
         />
       )}
-      <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} families={families} />}>
+      <Field
+        f={only(f, `/${path}`)}
+        name={path}
+        label="Add a measure"
+        hint={<Grammar of={typed} families={families} />}
+      >
         {aria => (
           <span class="joined">
             <input
@@ -125,6 +138,102 @@ export function MeasuresField({ f }: { f: Editing }) {
     </>
   );
 }
+
+/** only returns the form with only the faults of exactly this member. Rows show those of its parts. */
+const only = (f: Editing, pointer: string): Editing => ({
+  ...f,
+  faults: f.faults.filter(e => e.pointer === pointer),
+});
+
+const moverId = (f: Editing, at: number, by: -1 | 1): string => `${f.id}-column-${at}-${by < 0 ? "up" : "down"}`;
+
+type Row = {
+  f: Editing;
+  columns: Column[];
+  at: number;
+  family: Family | undefined;
+  move: (by: -1 | 1) => void;
+  drop: () => void;
+};
+
+/** MeasureRow shows a measure, moves or removes it, and has the fields of its column. */
+function MeasureRow({ f, columns, at, family, move, drop }: Row) {
+  const { key } = columns[at]!;
+  const column = `columns/${at}`;
+  const worker = member(f.values, "evaluator/kind") === "worker";
+  const fields = ["title", "decimals", "group", ...(worker ? ["lowerIsBetter"] : [])];
+  const inFields = f.faults.filter(e => fields.some(name => within(e, `${column}/${name}`)));
+  const measure = `${path}/${(member(f.values, path) as string[]).indexOf(key)}`;
+  const faults = f.faults.filter(e => within(e, measure) || (within(e, column) && !inFields.includes(e)));
+  const set = (name: string, value: unknown): void => {
+    // Columns that another change has left behind the measures would have other positions.
+    if (!same(columns, f.values.columns)) f.set("columns", columns);
+    f.set(name, value === "" ? undefined : value);
+  };
+  const form = { ...f, values: { ...f.values, columns }, set };
+  const faultId = `${f.id}-column-${at}-fault`;
+  return (
+    <li>
+      <div>
+        <code>{key}</code> {at === 0 && <span class="small">(ranks)</span>}{" "}
+        <span class="small quiet">
+          {family?.definition}
+          {family?.higherIsBetter === false && " Lower is better."}
+        </span>
+        {faults.length > 0 && (
+          <p id={faultId} class="fault" tabIndex={-1}>
+            {faults.map(e => (
+              <Fragment key={e.pointer}>
+                {e !== faults[0] && <br />}
+                {inWords(e)}
+              </Fragment>
+            ))}
+          </p>
+        )}
+      </div>
+      <Mover id={moverId(f, at, -1)} label={`Move ${key} up`} over={at === 0} move={() => move(-1)}>
+        Up
+      </Mover>
+      <Mover id={moverId(f, at, 1)} label={`Move ${key} down`} over={at === columns.length - 1} move={() => move(1)}>
+        Down
+      </Mover>
+      <button
+        type="button"
+        class="plain"
+        aria-label={`Remove ${key}`}
+        aria-describedby={faults.length > 0 ? faultId : undefined}
+        disabled={columns.length < 2}
+        onClick={drop}
+      >
+        Remove
+      </button>
+      <details>
+        <summary>
+          How leaderboards show it<span class="hidden">: {key}</span>
+        </summary>
+        <Text f={form} name={`${column}/title`} label="Title" max={80} hint={`Left out: ${key}.`} />
+        <Whole f={form} name={`${column}/decimals`} label="Decimals" max={12} hint="Left out: four." />
+        <Text
+          f={form}
+          name={`${column}/group`}
+          label="Group"
+          max={80}
+          hint="A heading over adjacent columns with the same group."
+        />
+        {worker && <Check f={form} name={`${column}/lowerIsBetter`} label="Lower is better" />}
+      </details>
+    </li>
+  );
+}
+
+type Moving = { id: string; label: string; over: boolean; move: () => void; children: string };
+
+/** Mover is a button that moves a row. At the end of the list it does nothing, and keeps the focus. */
+const Mover = ({ id, label, over, move, children }: Moving) => (
+  <button id={id} type="button" class="plain" aria-label={label} aria-disabled={over} onClick={move}>
+    {children}
+  </button>
+);
 
 const cutoffs: Record<Family["cutoff"], string> = {
   none: "It has no cutoff.",

@@ -14,12 +14,16 @@ export function member(of: unknown, path: string): unknown {
   return at;
 }
 
-/** withMember returns a copy in which the member at a path has the value. It makes the objects on the way. */
+/**
+ * withMember returns a copy in which the member at a path has the value. It makes the objects on the way. Elements of lists have their
+ * index as name.
+ */
 export function withMember(of: Values, path: string, value: unknown): Values {
   const [name, ...rest] = path.split("/") as [string, ...string[]];
-  if (rest.length === 0) return { ...of, [name]: value };
+  const copy = (Array.isArray(of) ? [...of] : { ...of }) as Values;
   const inner = (of[name] as Values | undefined) ?? {};
-  return { ...of, [name]: withMember(inner, rest.join("/"), value) };
+  copy[name] = rest.length === 0 ? value : withMember(inner, rest.join("/"), value);
+  return copy;
 }
 
 /** within reports whether a fault concerns the member at a path, or a part of that member. */

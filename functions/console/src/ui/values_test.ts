@@ -9,6 +9,9 @@ test("a path leads to a member, and sets it in a copy", () => {
   assert.equal(member(values, "name/perDay"), undefined);
   assert.deepEqual(withMember(values, "submissions/total", 9), { name: "a", submissions: { perDay: 3, total: 9 } });
   assert.deepEqual(withMember(values, "terms/text", "x"), { ...values, terms: { text: "x" } });
+  assert.deepEqual(withMember({ columns: [{ key: "a" }, { key: "b" }] }, "columns/1/title", "B"), {
+    columns: [{ key: "a" }, { key: "b", title: "B" }],
+  });
   assert.deepEqual(values, { name: "a", submissions: { perDay: 3 } });
 });
 

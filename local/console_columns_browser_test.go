@@ -1,0 +1,111 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// measured makes a dataset with the measures AP and P@2 and with a public baseline. It returns the task and the dataset, and the form of
+// the dataset.
+func (s *testServer) measured(t *testing.T) (task, dataset string, p *consolePage) {
+	t.Helper()
+	owner := s.token(t, "owner")
+	task = s.task(t, owner, "Lakes")
+	dataset = s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"publish": "onCompletion",
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []any{"AP", "P@2"}}})
+	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	file["datasetId"] = dataset
+	s.post(t, owner, task+"/submissions", map[string]any{"type": "upload", "baseline": true, "title": "Entry", "files": []any{file}})
+	s.awaitRuns(t, owner, task)
+	p = s.signedIn(t, "owner", "/datasets/"+dataset+"/edit")
+	p.Sees("Save the dataset")
+	return strings.TrimPrefix(task, "/v1"), dataset, p
+}
+
+// TestConsole_OrdersMeasures moves the second measure of a dataset up, and gives it a title and two decimals. Leaderboards must show it
+// first, and no run may be evaluated again.
+func TestConsole_OrdersMeasures(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, dataset, p := s.measured(t)
+	p.Press("Move P@2 up")
+	p.Sees("P@2 is number 1 of 2, and ranks.")
+	p.awaitFocus("Move P@2 up")
+	p.Press("How leaderboards show it: P@2")
+	p.Fill("P@2 > Title", "First two")
+	p.Fill("P@2 > Decimals", "2")
+	p.Check(p.url+"/", "blob:")
+	p.Press("Save the dataset")
+	p.Sees("P@2 becomes the measure that ranks, instead of AP.")
+	p.Press("Save the dataset, with these effects")
+	p.Sees("Saved.")
+	var saved struct {
+		TruthVersion int
+		Evaluator    struct{ Measures []string }
+	}
+	s.get(t, s.token(t, "owner"), "/v1/datasets/"+dataset, &saved)
+	if saved.TruthVersion != 1 || strings.Join(saved.Evaluator.Measures, " ") != "AP P@2" {
+		t.Errorf("the dataset has %+v", saved)
+	}
+	p.Visit(task + "/leaderboard")
+	p.Await(`[...document.querySelectorAll("main thead button")].map(b => b.textContent).join() === "First two,AP"`)
+	p.Await(`[...document.querySelectorAll("main tbody td.number")].slice(1).map(c => c.firstChild.textContent).join() === "0.25,0.5000"`)
+	p.Sees("Rank by First two.")
+	p.Visit(task)
+	p.Sees("First two P@2 (ranks)")
+}
+
+// TestConsole_ShowsFaultsOfMeasuresAtTheirRows saves a measure that does not exist, and then a folded field with a wrong value. The row
+// must have the fault and the focus, and the field must unfold.
+func TestConsole_ShowsFaultsOfMeasuresAtTheirRows(t *testing.T) {
+	t.Parallel()
+	_, _, p := useShared(t).measured(t)
+	p.Fill("Add a measure", "Lakes@3")
+	p.Press("Add a measure > Add")
+	p.Press("Move Lakes@3 up")
+	p.Press("Save the dataset")
+	p.Sees("look at what is marked above")
+	p.awaitFocus("fault")
+	p.Await(`document.querySelector(".rows > li:nth-child(2) .fault")?.textContent.includes("Lakes@3")`)
+	p.Press("Remove Lakes@3")
+	p.Await(`!document.querySelector(".fault")`)
+	for _, wrong := range []struct{ field, value, selector string }{
+		{"AP > Decimals", "13", "input[type=number]:invalid"}, {"AP > Title", "\u202eAP", "[aria-invalid=true]"},
+	} {
+		p.Press("How leaderboards show it: AP")
+		p.Fill(wrong.field, wrong.value)
+		p.Press("How leaderboards show it: AP")
+		p.Await(`!document.querySelector(".rows details[open]")`)
+		p.Press("Save the dataset")
+		p.Await(`document.querySelector(".rows li:first-child details[open]") && document.activeElement.matches("` + wrong.selector + `")`)
+		p.Fill(wrong.field, "")
+		p.Press("How leaderboards show it: AP")
+	}
+}
+
+// TestConsole_KeepsColumnsInStep moves a measure while somebody else adds another one. The form must show the new order with the new
+// measure, and save it.
+func TestConsole_KeepsColumnsInStep(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	_, dataset, p := s.measured(t)
+	path := "/v1/datasets/" + dataset
+	p.Press("Move P@2 up")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, path,
+		map[string]any{"evaluator": map[string]any{"measures": []any{"AP", "P@2", "RR"}}}, nil)
+	p.returnOften()
+	p.Sees("Somebody else saved: AP, P@2, RR.")
+	p.Await(`[...document.querySelectorAll(".rows > li > div > code")].map(c => c.textContent).join() === "P@2,AP,RR"`)
+	p.Press("Save the dataset")
+	p.Press("Save the dataset, with these effects")
+	p.Sees("Saved.")
+	var saved struct{ Columns []struct{ Key string } }
+	s.get(t, s.token(t, "owner"), path, &saved)
+	if want := []struct{ Key string }{{"P@2"}, {"AP"}, {"RR"}}; !slices.Equal(saved.Columns, want) {
+		t.Errorf("the dataset has %+v", saved)
+	}
+}

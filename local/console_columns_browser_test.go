@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/domain/record"
 )
 
 // measured makes a dataset with the measures AP and P@2 and with a public baseline. It returns the task and the dataset, and the form of
@@ -108,4 +110,29 @@ func TestConsole_KeepsColumnsInStep(t *testing.T) {
 	if want := []struct{ Key string }{{"P@2"}, {"AP"}, {"RR"}}; !slices.Equal(saved.Columns, want) {
 		t.Errorf("the dataset has %+v", saved)
 	}
+}
+
+// TestConsole_SaysThatLowerIsBetter adds a dataset with an evaluator of the organizers, for whose measure lower values are better.
+func TestConsole_SaysThatLowerIsBetter(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/datasets/new")
+	p.Fill("Name", "Waters")
+	p.Fill("What participants submit", "worker")
+	p.Fill("Image of the evaluator", "registry.example/loss:1")
+	p.Press("How leaderboards show it: Score")
+	p.Fill("Lower is better", "true")
+	p.Press("Add the dataset")
+	p.Sees("The dataset is there.")
+	var made struct {
+		Data []struct{ Columns []record.Column }
+	}
+	s.get(t, owner, "/v1/datasets?filter[taskId]="+id(task), &made)
+	if c := made.Data[0].Columns[0]; c.Key != "Score" || c.LowerIsBetter == nil || !*c.LowerIsBetter {
+		t.Errorf("the dataset has %+v", c)
+	}
+	p.Visit(strings.TrimPrefix(task, "/v1"))
+	p.Sees("Measured by the organizers' evaluator. Lower is better.")
 }

@@ -54,13 +54,14 @@ export const scoreName = (e: Evaluation, dataset?: WithColumns): string =>
   columnsOf(e, dataset).slice(0, 1).map(columnName).join("");
 
 /**
- * inStep returns one column for each measure: the given columns of measures in their order, and then new columns. It leaves empty
- * texts out.
+ * inStep returns one column for each measure: the given columns of measures in their order, and then new columns. If columns are given,
+ * the new ones are for organizers, as on the server: nobody has said who else sees these measures. It leaves empty texts out.
  */
 export function inStep(columns: Column[], measures: string[]): Column[] {
   const kept = columns.filter(c => measures.includes(c.key)).map(c => filled(c as Values) as Column);
   const added = measures.filter(m => !kept.some(c => c.key === m));
-  return [...kept, ...added.map(key => ({ key }))];
+  const rule: Pick<Column, "audience"> = columns.length > 0 ? { audience: "organizers" } : {};
+  return [...kept, ...added.map(key => ({ key, ...rule }))];
 }
 
 /** columnsIn returns the columns in the values of a dataset's form, in step with its measures. */

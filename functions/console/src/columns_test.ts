@@ -50,8 +50,8 @@ test("an evaluation has its own order of columns", () => {
 
 test("columns keep their order in step with measures", () => {
   const columns = [ap, { key: "P@5" }];
-  assert.deepEqual(inStep(columns, ["P@5", "AP", "RR"]), [ap, { key: "P@5" }, { key: "RR" }]);
-  assert.deepEqual(inStep(columns, ["RR", "P@5"]), [{ key: "P@5" }, { key: "RR" }]);
+  assert.deepEqual(inStep(columns, ["P@5", "AP", "RR"]), [ap, { key: "P@5" }, { key: "RR", audience: "organizers" }]);
+  assert.deepEqual(inStep(columns, ["RR", "P@5"]), [{ key: "P@5" }, { key: "RR", audience: "organizers" }]);
   assert.deepEqual(inStep([{ key: "AP", title: "", decimals: 0 }], ["AP"]), [{ key: "AP", decimals: 0 }]);
   assert.deepEqual(columnsIn({ evaluator: { measures: ["AP"] } }), [{ key: "AP" }]);
 });

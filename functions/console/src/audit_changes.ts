@@ -132,9 +132,8 @@ const dataset = {
     closesAt: "Takes runs until",
     ...limits,
   } satisfies Record<keyof Schemas["DatasetSubmissions"], string>),
-  scores: fieldLabels.scores,
   finalRuns: "Final runs of a team",
-  columns: "How leaderboards show the measures",
+  columns: "How leaderboards show the measures, and to whom",
   ...evaluation,
   boardVersion: "Version of the ground truth on the leaderboard",
 };
@@ -216,7 +215,6 @@ const choices: Record<string, Record<string, Labels>> = {
   dataset: {
     inputsFor: choiceLabels.inputsFor!,
     publish: choiceLabels.publish!,
-    scores: choiceLabels.scores!,
   },
   run: { state: { "awaiting-upload": "waits for its file" } },
   webhook: { kinds: eventLabels },

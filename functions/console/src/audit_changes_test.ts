@@ -100,6 +100,6 @@ test("columns are in words", () => {
   const before = { columns: [{ key: "AP" }, { key: "RR" }] };
   const after = { columns: [{ key: "RR", title: "Reciprocal rank" }, { key: "AP" }] };
   assert.deepEqual(changesIn(entry("dataset.changed", before, after)), [
-    { name: "How leaderboards show the measures", from: "AP, RR", to: "RR (“Reciprocal rank”), AP" },
+    { name: "How leaderboards show the measures, and to whom", from: "AP, RR", to: "RR (“Reciprocal rank”), AP" },
   ]);
 });

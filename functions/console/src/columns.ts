@@ -1,5 +1,6 @@
 // The columns of leaderboards: the headings and values that screens show, and the columns of a dataset's measures in its form.
 import type { components } from "./api_types";
+import { isForEveryone, ruleInWords, ruleOf } from "./column_rules";
 import { count } from "./plural";
 import { filled, member, type Values } from "./ui/values";
 
@@ -64,6 +65,9 @@ export function inStep(columns: Column[], measures: string[]): Column[] {
   return [...kept, ...added.map(key => ({ key, ...rule }))];
 }
 
+/** withMeasure returns the columns with one for a new measure. The readers of the first column see it, from the same time. */
+export const withMeasure = (columns: Column[], key: string): Column[] => [...columns, { key, ...ruleOf(columns[0]) }];
+
 /** columnsIn returns the columns in the values of a dataset's form, in step with its measures. */
 export const columnsIn = (values: Values): Column[] =>
   inStep((member(values, "columns") ?? []) as Column[], (member(values, "evaluator/measures") ?? []) as string[]);
@@ -74,6 +78,13 @@ export function moved(columns: Column[], from: number, by: number): Column[] {
   return [...others.slice(0, from + by), columns[from]!, ...others.slice(from + by)];
 }
 
+/**
+ * rankingKey returns the key of the column that ranks for the reader. Nothing ranks for others than the organizers in columns that only
+ * teams see.
+ */
+export const rankingKey = (columns: Column[], organizer: boolean): string | undefined =>
+  (organizer ? columns[0] : columns.find(isForEveryone))?.key;
+
 /** columnInWords returns a column in words, such as: AP (“Average precision”, 2 decimals). */
 export function columnInWords(c: Column): string {
   const words = [
@@ -81,6 +92,7 @@ export function columnInWords(c: Column): string {
     c.group && `under “${c.group}”`,
     c.decimals !== undefined && count(c.decimals, "decimal"),
     c.lowerIsBetter && "lower is better",
+    ruleInWords(c),
   ].filter(Boolean);
   return words.length > 0 ? `${c.key} (${words.join(", ")})` : c.key;
 }

@@ -11,8 +11,10 @@ import {
   headingOf,
   inStep,
   moved,
+  rankingKey,
   scoreName,
   scoreOf,
+  withMeasure,
 } from "./columns";
 import { mergeChanges } from "./ui/values";
 
@@ -56,6 +58,20 @@ test("columns keep their order in step with measures", () => {
   assert.deepEqual(columnsIn({ evaluator: { measures: ["AP"] } }), [{ key: "AP" }]);
 });
 
+test("a new column is seen by the readers of the first column, from the same time", () => {
+  const first: Column = { key: "AP", title: "Precision", audience: "team", from: "close" };
+  const added = { key: "P@5", audience: "team", from: "close" };
+  assert.deepEqual(withMeasure([first, { key: "RR" }], "P@5"), [first, { key: "RR" }, added]);
+  assert.deepEqual(withMeasure([{ key: "AP" }], "P@5"), [{ key: "AP" }, { key: "P@5" }]);
+});
+
+test("the first column ranks for organizers, and the first that everyone sees for others", () => {
+  const columns: Column[] = [{ key: "AP", audience: "organizers" }, { key: "RR", audience: "team" }, { key: "P@5" }];
+  assert.equal(rankingKey(columns, true), "AP");
+  assert.equal(rankingKey(columns, false), "P@5");
+  assert.equal(rankingKey(columns.slice(0, 2), false), undefined);
+});
+
 test("columns that were moved here keep up with measures that somebody else changed", () => {
   const of = (measures: string[], keys = measures) => ({
     evaluator: { measures },
@@ -82,5 +98,6 @@ test("a column moves by one place in a copy", () => {
 test("a column in words says how leaderboards show it", () => {
   assert.equal(columnInWords({ key: "AP", lowerIsBetter: false }), "AP");
   assert.equal(columnInWords(ap), "AP (“Average precision”, under “Main”, 2 decimals)");
+  assert.equal(columnInWords({ key: "AP", audience: "organizers" }), "AP (only organizers see it)");
   assert.equal(columnInWords({ key: "Loss", decimals: 1, lowerIsBetter: true }), "Loss (1 decimal, lower is better)");
 });

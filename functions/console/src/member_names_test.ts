@@ -129,10 +129,9 @@ test("a pointer names its last member", () => {
 });
 
 test("advice for a dataset names its fields on pages that do not have them", () => {
-  const words = (type: "member" | "choice", value: string): string => inWords({ detail: "", parts: [{ type, value }] });
+  const words = (type: "member", value: string): string => inWords({ detail: "", parts: [{ type, value }] });
   assert.equal(words("member", "/submissions/total"), "“Runs of a team in all”");
-  assert.equal(words("member", "scores"), "“Scores”");
-  assert.match(words("choice", "afterClose"), /^“After the close/);
+  assert.equal(words("member", "columns"), "“When scores are seen”");
 });
 
 test("faults of several members with the same words are said once", () => {

@@ -1,17 +1,21 @@
 // The formats of runs: the default for a dataset, the format of a file, and a sample line of each.
 import type { Schemas } from "./api";
-import { inStep } from "./columns";
+import { ruleOf } from "./column_rules";
+import type { Column } from "./columns";
 import type { Values } from "./ui/values";
 
 export type Evaluator = Schemas["EvaluatorKind"];
 
-/** begin returns the default format, measures and columns of a new dataset with this evaluator. */
-export function begin(of: Evaluator): Values {
+/**
+ * begin returns the default format, measures and columns of a dataset with this evaluator. The same readers see the columns as the first
+ * of the columns before, from the same time.
+ */
+export function begin(of: Evaluator, before: Column[] = []): Values {
   const measures = of.defaults.slice(0, 2);
   return {
     runFormat: formatOf(of.formats[0], of, {}),
     evaluator: { kind: of.kind, measures },
-    columns: inStep([], measures),
+    columns: measures.map(key => ({ key, ...ruleOf(before[0]) })),
   };
 }
 

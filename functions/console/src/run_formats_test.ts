@@ -21,6 +21,14 @@ test("a dataset begins with the first format and two measures", () => {
   });
 });
 
+test("another evaluator keeps who sees scores, and from when", () => {
+  const columns = [{ key: "AP", title: "Precision", from: "close" }, { key: "F1" }];
+  assert.deepEqual(begin(multilabel, columns).columns, [
+    { key: "F1", from: "close" },
+    { key: "Precision", from: "close" },
+  ]);
+});
+
 test("another format keeps the names of fields, where it has fields", () => {
   const before = { kind: "csv", idField: "item", valueField: "tags", separator: ";" };
   const after = { kind: "jsonl", idField: "item", valueField: "tags", separator: undefined };

@@ -41,7 +41,6 @@ const fieldsOf = (d: Dataset): Values => ({
     perDay: d.submissions?.perDay || undefined,
     total: d.submissions?.total || undefined,
   },
-  scores: d.scores ?? "live",
   publish: d.publish ?? "onReview",
   inputsFor: d.inputsFor ?? "anyone",
   finalRuns: d.finalRuns || undefined,
@@ -58,7 +57,6 @@ const fresh = (e: Schemas["EvaluatorKind"]): Values => ({
   name: "",
   split: "test",
   ...begin(e),
-  scores: "live",
   publish: "onReview",
   inputsFor: "anyone",
   inputs: [],
@@ -226,7 +224,7 @@ function Editor({ taskId, of, latest }: Props) {
             f={f}
             name="split"
             label="Split"
-            options={splitLabels(f.values.scores)}
+            options={splitLabels(columnsIn(f.values))}
             hint="Runs on a test split start blinded: their teams see no scores until an organizer unblinds them. Unblinding a run shows nobody the ground truth."
           />
           <Measuring f={f} />

@@ -1,14 +1,17 @@
 // The fields of a dataset: evaluator, measures, files and rules.
 import type { Schemas } from "../api";
+import { commonFrom, firstFrom } from "../column_rules";
+import { columnsIn } from "../columns";
 import { useGet } from "../data";
 import type { Added } from "../dataset_files";
-import { choiceLabels, fieldLabels, scoresLabels } from "../field_labels";
+import { choiceLabels, fieldLabels } from "../field_labels";
 import { begin, type Evaluator, formatOf, formatOfName } from "../run_formats";
 import { CheckedFile } from "../ui/checked_file";
 import { Check, Choice, Faults, Text, Whole } from "../ui/fields";
 import { FileField } from "../ui/file_field";
 import { FileName } from "../ui/files";
 import type { Editing } from "../ui/form";
+import { FromField } from "../ui/from_field";
 import { MarkdownField } from "../ui/markdown_field";
 import { MeasuresField } from "../ui/measures_field";
 import { Tag } from "../ui/show";
@@ -49,7 +52,7 @@ export function Measuring({ f }: { f: Editing }) {
   const of = kinds.find(e => e.kind === kind);
   const choose = (_: string, value: unknown): void => {
     const chosen = kinds.find(e => e.kind === value)!;
-    for (const [name, v] of Object.entries(begin(chosen))) f.set(name, v);
+    for (const [name, v] of Object.entries(begin(chosen, columnsIn(f.values)))) f.set(name, v);
   };
   const format = (_: string, value: unknown): void => f.set("runFormat", formatOf(value, of, f.values.runFormat));
   const worker = kind === "worker";
@@ -214,6 +217,32 @@ function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; sto
   );
 }
 
+/** Since is the field of when scores are seen, for all measures at once. */
+function Since({ f }: { f: Editing }) {
+  const columns = columnsIn(f.values);
+  if (firstFrom(columns, "team") === "never")
+    return (
+      <p class="hint">
+        Only organizers see the measures. To change that, choose who sees them with each measure above.
+      </p>
+    );
+  const set = (from: string): void =>
+    f.set(
+      "columns",
+      columns.map(({ from: _, ...c }) => (from === "now" ? c : { ...c, from })),
+    );
+  return (
+    <FromField
+      f={f}
+      name="columns/from"
+      label={fieldLabels.columns}
+      value={commonFrom(columns)}
+      set={from => from !== "differ" && set(from)}
+      hint="Reviews hold in any case: a team sees no scores of a blinded run, and others see only those of published runs."
+    />
+  );
+}
+
 /** Rules has the fields whose defaults are right for most datasets. */
 export function Rules({ f }: { f: Editing }) {
   const kind = kindOf(f);
@@ -234,7 +263,7 @@ export function Rules({ f }: { f: Editing }) {
       </details>
       <details>
         <summary>When scores are seen, and which runs count</summary>
-        <Choice f={f} name="scores" label={fieldLabels.scores} options={scoresLabels} />
+        <Since f={f} />
         <Choice
           f={f}
           name="publish"

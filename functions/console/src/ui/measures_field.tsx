@@ -2,15 +2,17 @@
 import { Fragment } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { type Column, columnsIn, moved } from "../columns";
+import { audienceLabels } from "../column_rules";
+import { type Column, columnsIn, moved, withMeasure } from "../columns";
 import { useGet } from "../data";
 import { inWords } from "../member_names";
 import { Select } from "./choices";
-import { Check, Faults, Field, Text, Whole } from "./fields";
+import { Check, Choice, Faults, Field, Text, Whole } from "./fields";
 import type { Editing } from "./form";
+import { FromField } from "./from_field";
 import { exampleOf, familyOf } from "./measures";
 import { say } from "./status";
-import { member, same, within } from "./values";
+import { member, same, within, withMember } from "./values";
 
 type Family = Schemas["Family"];
 const path = "evaluator/measures";
@@ -28,7 +30,7 @@ export function MeasuresField({ f }: { f: Editing }) {
     const key = next.trim();
     if (key && !chosen.includes(key)) {
       f.set(path, [...chosen, key]);
-      f.set("columns", [...columns, { key }]);
+      f.set("columns", withMeasure(columns, key));
     }
     setNext("");
   };
@@ -65,8 +67,8 @@ export function MeasuresField({ f }: { f: Editing }) {
       <fieldset class="field" data-field="columns">
         <legend>Measures</legend>
         <p class="hint">
-          Leaderboards show them in this order, and the first ranks. A new order takes effect without evaluating runs
-          again.
+          Leaderboards show them in this order, and the first ranks. If it is not for everyone, others rank by the first
+          that is. A new order takes effect without evaluating runs again.
         </p>
         <ol class="rows">
           {columns.map((c, i) => (
@@ -158,10 +160,11 @@ type Row = {
 
 /** MeasureRow shows a measure, moves or removes it, and has the fields of its column. */
 function MeasureRow({ f, columns, at, family, move, drop }: Row) {
-  const { key } = columns[at]!;
+  const { key, audience = "everyone", from = "now" } = columns[at]!;
   const column = `columns/${at}`;
   const worker = member(f.values, "evaluator/kind") === "worker";
-  const fields = ["title", "decimals", "group", ...(worker ? ["lowerIsBetter"] : [])];
+  const seen = audience !== "organizers";
+  const fields = ["title", "decimals", "group", "audience", seen && "from", worker && "lowerIsBetter"].filter(Boolean);
   const inFields = f.faults.filter(e => fields.some(name => within(e, `${column}/${name}`)));
   const measure = `${path}/${(member(f.values, path) as string[]).indexOf(key)}`;
   const faults = f.faults.filter(e => within(e, measure) || (within(e, column) && !inFields.includes(e)));
@@ -171,6 +174,7 @@ function MeasureRow({ f, columns, at, family, move, drop }: Row) {
     f.set(name, value === "" ? undefined : value);
   };
   const form = { ...f, values: { ...f.values, columns }, set };
+  const choose = (name: string, value: unknown): void => set(name, value === "everyone" ? undefined : value);
   const faultId = `${f.id}-column-${at}-fault`;
   return (
     <li>
@@ -220,6 +224,22 @@ function MeasureRow({ f, columns, at, family, move, drop }: Row) {
           max={80}
           hint="A heading over adjacent columns with the same group."
         />
+        <Choice
+          f={{ ...form, values: withMember(form.values, `${column}/audience`, audience), set: choose }}
+          name={`${column}/audience`}
+          label="Who sees it"
+          options={audienceLabels}
+          hint="Besides the organizers, once the review of a run shows it to them."
+        />
+        {seen && (
+          <FromField
+            f={form}
+            name={`${column}/from`}
+            label="From"
+            value={from}
+            set={chosen => set(`${column}/from`, chosen === "now" ? undefined : chosen)}
+          />
+        )}
         {worker && <Check f={form} name={`${column}/lowerIsBetter`} label="Lower is better" />}
       </details>
     </li>

@@ -39,7 +39,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 		p.Fill("Select all 3", "true")
 		p.Press(press)
 		if strings.HasPrefix(press, "Unblind") {
-			p.Sees("will see the scores of 3 runs.")
+			p.Sees("will see scores of 3 runs.")
 			p.Press("Yes, go on")
 		}
 		p.Sees(said)
@@ -72,7 +72,7 @@ func TestConsole_ChangesOnlyWhatDiffers(t *testing.T) {
 	p.Fill("Select all 3", "true")
 	p.Sees("Unblind 3 runs")
 	p.Press("Unblind 3 runs")
-	p.Sees("Only the organizers and the users who submitted them will see the scores of 3 runs.")
+	p.Sees("Only the organizers and the users who submitted them will see scores of 3 runs.")
 	p.Press("Yes, go on")
 	p.Sees("3 runs are unblinded.")
 	p.Press("Undo")

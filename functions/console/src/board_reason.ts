@@ -9,7 +9,7 @@ type Entry = Pick<Schemas["LeaderboardEntry"], "hidden" | "published">;
 const hiddenMarks: Record<NonNullable<Entry["hidden"]>, string> = {
   blinded: "blinded",
   unpublished: "not published",
-  afterClose: "published, withheld until the last close",
+  columns: "published, columns hidden",
 };
 
 /** markOf returns why others do not see an entry. It is empty if they do. */

@@ -1,5 +1,6 @@
 // Publishing many runs at once.
 import { preview, type Schemas } from "./api";
+import { withheldNote } from "./column_rules";
 import { read } from "./data";
 import { type Candidate, publishable, questionOf } from "./publishing_question";
 import { chunks, withholds } from "./review_changes";
@@ -49,16 +50,24 @@ async function markedOf(runs: Candidate[]): Promise<number> {
 export async function question(verb: string, change: Schemas["ReviewChange"], all: Candidate[]): Promise<string> {
   const runs = change.published ? publishable(all) : all;
   const counts = new Map<string, number>();
-  let withheld = false;
-  for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId))
+  const withheld: string[] = [];
+  for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId)) {
+    let withholding = false;
     for (const some of chunks(group, most)) {
       const body = { runIds: some.map(r => r.runId), review: change };
       const { resource, effects } = await preview("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body);
-      withheld ||= (resource as Schemas["ReviewedRuns"]).data.some(r => withholds(r.review));
+      withholding ||= (resource as Schemas["ReviewedRuns"]).data.some(r => withholds(r.review));
       for (const e of effects)
         if (e.kind === "audience" && e.after && e.subject.startsWith("/v1/evaluations"))
           counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));
     }
+    if (!withholding) continue;
+    const d = await read("/v1/datasets/{datasetId}", {
+      path: { datasetId },
+      query: { fields: ["id", "name", "columns"] },
+    });
+    withheld.push(withheldNote(d.columns, d.name));
+  }
   return questionOf(
     verb,
     runs,

@@ -13,9 +13,6 @@ export type Candidate = {
   rejected?: boolean;
 };
 
-/** untilClose says when the published runs of a dataset are shown that withholds scores. */
-export const untilClose = "No scores on this dataset are shown before the window of the last team has closed.";
-
 /** publishable returns the runs that are published together: those of teams that take part. */
 export const publishable = <T extends Candidate>(all: T[]): T[] => all.filter(r => !r.rejected);
 
@@ -32,21 +29,13 @@ type Seen = { audience: string; runs: number }[];
 const audiences: Record<string, string> = {
   everyone: "Everyone who sees the task",
   registrants: "All teams that take part",
-  owners: "Only the organizers and the teams that submitted them",
+  team: "Only the organizers and the teams that submitted them",
   organizers: "Only the organizers",
 };
 
 /**
- * markedFinal ends a count of runs with how many of them are marked as final. It is empty if finals is undefined: none of
- * their datasets takes final runs.
- */
-export const markedFinal = (finals: number | undefined): string =>
-  finals === undefined ? "" : `, ${finals || "none"} marked as final`;
-
-/**
- * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, as for
- * markedFinal, and left the runs of rejected teams that are left out. withheld says that a dataset of the runs withholds
- * scores now.
+ * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
+ * the runs of rejected teams that are left out. withheld says of each dataset that withholds scores now when it shows them.
  */
 export function questionOf(
   verb: string,
@@ -54,7 +43,7 @@ export function questionOf(
   finals: number | undefined,
   left: number,
   seen: Seen,
-  withheld = false,
+  withheld: string[] = [],
 ): string {
   const ofTeams = runs.filter(r => !isBaseline(r));
   const entrants = new Set(ofTeams.map(r => r.registrationId));
@@ -62,15 +51,15 @@ export function questionOf(
   const teams = count(entrants.size, "team");
   const of = baselines > 0 ? `: ${ofTeams.length} of ${teams} and ${count(baselines, "baseline")}` : ` of ${teams}`;
   const named = (audience: string): string =>
-    audience === "owners" && entrants.size === 0
+    audience === "team" && entrants.size === 0
       ? "Only the organizers and the users who submitted them"
       : (audiences[audience] ?? audience);
   return [
     entrants.size === 0
       ? `${verb} ${count(runs.length, "baseline")}?`
-      : `${verb} ${count(runs.length, "run")}${of}${markedFinal(finals)}?`,
-    ...seen.map(s => `${named(s.audience)} will see the scores of ${count(s.runs, "run")}.`),
-    withheld && untilClose,
+      : `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
+    ...seen.map(s => `${named(s.audience)} will see scores of ${count(s.runs, "run")}.`),
+    ...withheld,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,
   ]
     .filter(Boolean)

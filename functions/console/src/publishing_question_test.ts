@@ -16,7 +16,7 @@ test("the question has the numbers of what happens", () => {
   const runs = [run("Otters"), run("Otters")];
   assert.equal(
     questionOf("Unblind and publish", runs, 1, 1, [{ audience: "everyone", runs: 2 }]),
-    "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
+    "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see scores of 2 runs. " +
       "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
   );
 });
@@ -24,7 +24,7 @@ test("the question has the numbers of what happens", () => {
 test("the question of a published run says that unblinding shows its scores", () => {
   assert.equal(
     questionOf("Unblind", [run("Otters")], 0, 0, [{ audience: "everyone", runs: 1 }]),
-    "Unblind 1 run of 1 team, none marked as final? Everyone who sees the task will see the scores of 1 run.",
+    "Unblind 1 run of 1 team, none marked as final? Everyone who sees the task will see scores of 1 run.",
   );
 });
 
@@ -48,24 +48,24 @@ test("the question counts baselines apart from runs of teams", () => {
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {
   const all = [run("Otters"), run("baseline")];
   assert.equal(
-    questionOf("Unblind and publish", all, 0, 0, [], true),
-    "Unblind and publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
-      "No scores on this dataset are shown before the window of the last team has closed.",
+    questionOf("Unblind and publish", all, 0, 0, [], ["No scores on Waters are shown before a day."]),
+    "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
+      "No scores on Waters are shown before a day.",
   );
 });
 
 test("baselines, which have no team, are seen by the organizers", () => {
   assert.equal(
-    questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "owners", runs: 2 }]),
-    "Publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
-      "Only the organizers and the teams that submitted them will see the scores of 2 runs.",
+    questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "team", runs: 2 }]),
+    "Publish 2 runs of 1 team and baselines, none marked as final? " +
+      "Only the organizers and the teams that submitted them will see scores of 2 runs.",
   );
 });
 
 test("no team sees a baseline that is unblinded", () => {
   assert.equal(
-    questionOf("Unblind", [run("baseline")], 0, 0, [{ audience: "owners", runs: 1 }]),
-    "Unblind 1 baseline? Only the organizers and the users who submitted them will see the scores of 1 run.",
+    questionOf("Unblind", [run("baseline")], 0, 0, [{ audience: "team", runs: 1 }]),
+    "Unblind 1 baseline? Only the organizers and the users who submitted them will see scores of 1 run.",
   );
 });
 

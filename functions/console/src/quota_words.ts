@@ -1,5 +1,6 @@
 // What a team may submit to a dataset, in words.
 import type { Schemas } from "./api";
+import { areAlike, conditionOf, firstFrom, firstNow, type Ruled } from "./column_rules";
 import { count } from "./plural";
 
 type Quota = Schemas["DatasetQuota"];
@@ -135,18 +136,24 @@ export function nextRun({ datasets = [] }: Schemas["Quota"], now = Date.now()): 
 export const onlyTerms = ({ datasets = [] }: Schemas["Quota"]): boolean =>
   datasets.some(takes) && !datasets.some(q => q.open && q.left !== 0);
 
-/** blindedNote says when a team sees the scores of runs on a dataset, if that is not at once. */
-export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {
-  const blinded = d.split === "test" && "Runs start blinded: their scores are shown once the organizers unblind them.";
-  const withheld = d.scores === "afterClose" && "No scores are shown before the window of the last team has closed.";
-  return [withheld, blinded].filter(Boolean).join(" ");
+/** scoresNote says when a team sees scores of its runs on a dataset, if that is not at once. */
+export function scoresNote(d: Pick<Schemas["Dataset"], "split" | "columns">, now = Date.now()): string {
+  const first = firstFrom(d.columns, "team", now);
+  if (first === "never") return "Only the organizers see scores.";
+  const steps = [d.split === "test" && "unblinded", first === "publication" && "published"].filter(Boolean);
+  const reviewed = steps.length > 0 && `the organizers have ${steps.join(" and ")} it`;
+  const once = [reviewed, conditionOf(first)].filter(Boolean).join(" and ");
+  if (!once) return "";
+  return `${d.split === "test" ? "Runs start blinded: a" : "A"} team sees scores of its run once ${once}.`;
 }
 
 /** baselineNote says who sees the scores of a baseline on a dataset, from its own resource. Its organizers see them at once. */
-export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "withheld" | "publish">): string {
+export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "publish"> & Ruled, now = Date.now()): string {
+  const first = firstNow(d, "everyone", now);
+  if (first === "never") return "You see the scores at once. Only organizers and teams see scores on this dataset.";
   const steps = [d.split === "test" && "unblinded", d.publish !== "onCompletion" && "published"].filter(Boolean);
   const reviewed = steps.length > 0 && `you have ${steps.join(" and ")} the run`;
-  const closed = d.withheld && "the window of the last team has closed";
-  const once = [reviewed, closed].filter(Boolean).join(" and ");
-  return `You see the scores at once. Others see them ${once ? `once ${once}` : "at once, too: the run is published when it is evaluated"}.`;
+  const once = [reviewed, conditionOf(first)].filter(Boolean).join(" and ");
+  const them = areAlike(d.columns) ? "them" : "some of them";
+  return `You see the scores at once. Others see ${them} ${once ? `once ${once}` : "at once, too: the run is published when it is evaluated"}.`;
 }

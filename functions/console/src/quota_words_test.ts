@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Rule } from "./column_rules";
 import {
   allOver,
   baselineNote,
-  blindedNote,
   hasClosed,
   isOver,
   leftOf,
   limitsOf,
   nextRun,
   onlyTerms,
+  scoresNote,
   sharedOf,
   takes,
   togetherOf,
@@ -114,19 +115,39 @@ test("a team that cannot submit now learns when it can", () => {
 });
 
 test("it is said before that scores are not shown at once", () => {
-  assert.match(blindedNote({ split: "test" }), /start blinded/);
-  assert.match(blindedNote({ split: "validation", scores: "afterClose" }), /window of the last team/);
-  assert.equal(blindedNote({ split: "validation", scores: "live" }), "");
+  const of = (split: "test" | "validation", ...columns: Rule[]): string =>
+    scoresNote({ split, columns: columns.map((c, i) => ({ key: `P@${i}`, ...c })) });
+  const later = "2126-06-01T12:00:00Z";
+  assert.equal(
+    of("test", {}),
+    "Runs start blinded: a team sees scores of its run once the organizers have unblinded it.",
+  );
+  assert.equal(
+    of("test", { from: "close" }),
+    "Runs start blinded: a team sees scores of its run once the organizers have unblinded it and the window of the last team " +
+      "has closed.",
+  );
+  assert.match(of("test", { from: "publication" }), /once the organizers have unblinded and published it\.$/);
+  assert.match(of("validation", { from: "close" }), /^A team .* once the window of the last team has closed\.$/);
+  assert.match(of("validation", { from: later }), /^A team .* once .*2126.* has passed\.$/);
+  assert.equal(of("test", { audience: "organizers" }), "Only the organizers see scores.");
+  assert.equal(of("validation", { from: "close" }, { audience: "team" }), "");
+  assert.equal(of("validation", {}), "");
 });
 
 test("organizers see the scores of a baseline at once", () => {
-  assert.match(baselineNote({ split: "test" }), /^You see the scores at once\..* unblinded and published the run\.$/);
-  assert.match(baselineNote({ split: "training" }), /have published the run\.$/);
-  assert.match(baselineNote({ split: "training", withheld: true }), /window of the last team has closed\.$/);
-  assert.match(baselineNote({ split: "training", publish: "onCompletion" }), /Others see them at once, too/);
-  assert.match(baselineNote({ split: "test", publish: "onCompletion" }), /once you have unblinded the run\.$/);
+  const of = (d: Omit<Parameters<typeof baselineNote>[0], "columns">, ...columns: Rule[]): string =>
+    baselineNote({ ...d, columns: columns.map((c, i) => ({ key: `P@${i}`, ...c })) });
+  assert.match(of({ split: "test" }, {}), /^You see the scores at once\..* unblinded and published the run\.$/);
+  assert.match(of({ split: "training" }, {}), /have published the run\.$/);
+  assert.match(of({ split: "training", publish: "onCompletion" }, {}), /Others see them at once, too/);
+  assert.match(of({ split: "test", publish: "onCompletion" }, {}), /once you have unblinded the run\.$/);
   const closes = { split: "training", publish: "onCompletion", withheld: true } as const;
-  assert.match(baselineNote(closes), /Others see them once the window of the last team has closed\.$/);
+  assert.match(of(closes, { from: "close" }), /Others see them once the window of the last team has closed\.$/);
+  assert.match(of({ ...closes, withheld: false }, { from: "close" }), /Others see them at once, too/);
+  const team = { audience: "team" } as const;
+  assert.match(of(closes, { from: "2126-06-01T12:00:00Z" }, team), /Others see some of them once .* has passed\.$/);
+  assert.match(of({ split: "training" }, team), /Only organizers and teams see scores on this dataset\.$/);
 });
 
 test("the limits of a task say what is left while one of its datasets is open", () => {

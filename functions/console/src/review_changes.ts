@@ -1,5 +1,6 @@
 // The flags of reviews, what a change of many reviews changes, and the changes that restore former flags.
 import type { Schemas } from "./api";
+import { areAlike, firstNow, fromInWords, type Ruled } from "./column_rules";
 import { count } from "./plural";
 
 type Review = Pick<Schemas["Review"], "runId" | "published" | "blinded" | "reviewedAt">;
@@ -66,31 +67,64 @@ export function chunks<T>(items: T[], size: number): T[][] {
 }
 
 /**
- * withholds reports whether the dataset of a reviewed run shows its scores only to organizers now, although the run is not
- * blinded. It reports false for a run without scores.
+ * withholds reports whether the columns of the dataset show the scores of a reviewed run only to organizers now, although the run is
+ * not blinded. It reports false for a run without scores.
  */
 export const withholds = (review?: Pick<Schemas["Review"], "blinded" | "audience">): boolean =>
   review?.audience === "organizers" && !review.blinded;
 
 type Flags = { blinded?: unknown; published?: unknown };
 
-/** publishedHint says who sees the scores of a run with these flags. withheld says that its dataset shows no scores now. */
+/** publishedHint says who sees the scores of a run with these flags. The dataset is as organizers get it. */
 export function publishedHint(
   { state, evaluationId, registrationId }: Pick<Schemas["Run"], "state" | "evaluationId" | "registrationId">,
   { blinded, published }: Flags,
-  withheld: boolean,
+  dataset: Ruled,
+  now = Date.now(),
 ): string {
   if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
   if (state === "cancelled") return "The run was cancelled: it has no scores.";
   if (blinded)
     return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
-  const closed = withheld ? " after the window of the last team has closed" : "";
   const waits = state === "completed" || evaluationId ? "" : " The run has no scores before it is completed.";
-  if (published) return `Everyone who sees the task sees the scores${closed}.${waits}`;
-  if (!registrationId) return `Only the organizers see the scores, until you tick this.${waits}`;
-  return closed
-    ? `Until you tick this, only the organizers see the scores, and the team${closed}.${waits}`
-    : `Only the team and the organizers see the scores, until you tick this.${waits}`;
+  const team = registrationId ? firstNow(dataset, "team", now) : "never";
+  const others = firstNow(dataset, "everyone", now);
+  const scores = areAlike(dataset.columns) ? "the scores" : "some of the scores";
+  return seenBy(Boolean(published), team, others, scores) + waits;
+}
+
+/** seenBy says who sees scores of a run that is not blinded, from when, and whether publishing it changes that. */
+function seenBy(published: boolean, team: string, others: string, scores: string): string {
+  const only = "Only the organizers see the scores";
+  if (others === "never") {
+    if (team === "never") return `${only}, published or not.`;
+    if (team === "publication")
+      return published
+        ? `Only the team and the organizers see ${scores}.`
+        : `${only}, until you tick this. Then the team does as well.`;
+    const whom = `Only the team and the organizers see ${scores}, published or not`;
+    return `${whom}${sinceOf(team) && `: the team${sinceOf(team)}`}.`;
+  }
+  if (published) return `Everyone who sees the task sees ${scores}${sinceOf(others)}.`;
+  if (team === "never") return `${only}, until you tick this.`;
+  const then = sinceOf(others) === sinceOf(team) ? "" : ` Then others see ${scores}${sinceOf(others)}.`;
+  if (team === "publication") return `${only}, until you tick this.${then}`;
+  return sinceOf(team)
+    ? `Until you tick this, only the organizers see the scores, and the team${sinceOf(team)}.${then}`
+    : `Only the team and the organizers see ${scores}, until you tick this.${then}`;
+}
+
+/** sinceOf says from when readers see a column, to follow a clause. */
+function sinceOf(first: string): string {
+  switch (first) {
+    case "now":
+    case "publication":
+      return "";
+    case "close":
+      return " after the window of the last team has closed";
+    default:
+      return ` ${fromInWords(first)}`;
+  }
 }
 
 /** commentHint says who reads the comment of a review. A baseline has no team. */

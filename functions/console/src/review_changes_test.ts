@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Rule } from "./column_rules";
 import {
   changes,
   changesBack,
@@ -10,6 +11,7 @@ import {
   publishedHint,
   withholds,
 } from "./review_changes";
+import { moment } from "./ui/time";
 
 const reviewedAt = "2026-05-01T12:00:00Z";
 const before = [
@@ -52,7 +54,7 @@ test("a change is sent only for reviews that it changes", () => {
 test("a change is offered unless the evaluation tells that the review has its values", () => {
   assert.equal(mayChange(undefined, { published: false }), true);
   assert.equal(mayChange({ published: true }, { blinded: false, published: true }), false);
-  assert.equal(mayChange({ hidden: "afterClose", published: true }, { published: true }), false);
+  assert.equal(mayChange({ hidden: "columns", published: true }, { published: true }), false);
   assert.equal(mayChange({ hidden: "unpublished" }, { published: false }), false);
   assert.equal(mayChange({ hidden: "unpublished" }, { blinded: false, published: true }), true);
   assert.equal(mayChange({ hidden: "blinded", published: true }, { published: false }), true);
@@ -69,17 +71,47 @@ test("only changed runs are said to have changed", () => {
 
 test("the hint of Published says who sees the scores with the flags as they are", () => {
   const run = { state: "completed", evaluationId: "e", registrationId: "r" } as const;
-  const of = (published: boolean, withheld = false, blinded = false): string =>
-    publishedHint(run, { published, blinded }, withheld);
+  const live = { columns: [{ key: "AP" }] };
+  const closes = { columns: [{ key: "AP", from: "close" }], withheld: true };
+  const of = (published: boolean, dataset: Parameters<typeof publishedHint>[2] = live, blinded = false): string =>
+    publishedHint(run, { published, blinded }, dataset);
   assert.equal(of(false), "Only the team and the organizers see the scores, until you tick this.");
   assert.equal(of(true), "Everyone who sees the task sees the scores.");
-  assert.match(of(false, true), /only the organizers see the scores, and the team after the window/);
-  assert.match(of(true, true), /^Everyone who sees the task sees the scores after the window/);
-  assert.match(of(true, false, true), /^The run is blinded/);
-  const waits = publishedHint({ state: "queued", registrationId: "r" }, { published: true }, false);
+  assert.match(of(false, closes), /only the organizers see the scores, and the team after the window/);
+  assert.match(of(true, closes), /^Everyone who sees the task sees the scores after the window/);
+  assert.match(of(true, live, true), /^The run is blinded/);
+  const waits = publishedHint({ state: "queued", registrationId: "r" }, { published: true }, live);
   assert.equal(waits, "Everyone who sees the task sees the scores. The run has no scores before it is completed.");
-  const cancelled = publishedHint({ state: "cancelled", registrationId: "r" }, { published: true }, false);
+  const cancelled = publishedHint({ state: "cancelled", registrationId: "r" }, { published: true }, live);
   assert.equal(cancelled, "The run was cancelled: it has no scores.");
+});
+
+test("the hint of Published says who sees the columns of the dataset", () => {
+  const run = { state: "completed", evaluationId: "e", registrationId: "r" } as const;
+  const of = (published: boolean, ...columns: Rule[]): string =>
+    publishedHint(run, { published }, { columns: columns.map((c, i) => ({ key: `P@${i}`, ...c })) });
+  const later = "2126-06-01T12:00:00Z";
+  for (const published of [true, false])
+    assert.equal(of(published, { audience: "organizers" }), "Only the organizers see the scores, published or not.");
+  assert.equal(of(true, { audience: "team" }), "Only the team and the organizers see the scores, published or not.");
+  assert.equal(
+    of(false, { audience: "team", from: later }),
+    `Only the team and the organizers see the scores, published or not: the team from ${moment(later)} on.`,
+  );
+  assert.match(of(false, { audience: "team", from: "publication" }), /until you tick this\. Then the team does/);
+  assert.equal(of(true, { audience: "team", from: "publication" }), "Only the team and the organizers see the scores.");
+  assert.equal(of(false, { from: "publication" }), "Only the organizers see the scores, until you tick this.");
+  assert.equal(of(true, { from: "publication" }), "Everyone who sees the task sees the scores.");
+  assert.match(
+    of(false, { from: later }),
+    /^Until you tick this, only the organizers .* and the team from .*2126.* on\.$/,
+  );
+  assert.equal(of(true, {}, { from: "close" }), "Everyone who sees the task sees some of the scores.");
+  assert.equal(
+    of(false, { audience: "team" }, { from: "close" }),
+    "Only the team and the organizers see some of the scores, until you tick this. " +
+      "Then others see some of the scores after the window of the last team has closed.",
+  );
 });
 
 test("only the comment on the run of a team is for a team, which reads it once the run has ended", () => {
@@ -91,6 +123,6 @@ test("only the comment on the run of a team is for a team, which reads it once t
 test("a dataset withholds scores that only organizers see although the run is not blinded", () => {
   assert.equal(withholds({ blinded: false, audience: "organizers" }), true);
   assert.equal(withholds({ blinded: true, audience: "organizers" }), false);
-  assert.equal(withholds({ blinded: false, audience: "owners" }), false);
+  assert.equal(withholds({ blinded: false, audience: "team" }), false);
   assert.equal(withholds({ blinded: false }), false);
 });

@@ -31,7 +31,7 @@ test("only an accepted team that has accepted the terms can restore what it dele
 
 test("an evaluation tells whether the review is published", () => {
   assert.equal(publishedBy({}), true);
-  assert.equal(publishedBy({ hidden: "afterClose" }), true);
+  assert.equal(publishedBy({ hidden: "columns" }), true);
   assert.equal(publishedBy({ hidden: "unpublished" }), false);
   assert.equal(publishedBy({ hidden: "blinded" }), undefined);
   assert.equal(publishedBy(undefined), undefined);

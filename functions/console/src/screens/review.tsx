@@ -158,12 +158,7 @@ function One({
               label="Blinded"
               hint={`Only the organizers see the scores${isBaseline(r) ? "" : ", not even the team"}.`}
             />
-            <Check
-              f={f}
-              name="published"
-              label="Published"
-              hint={dataset && publishedHint(r, f.values, dataset.withheld ?? false)}
-            />
+            <Check f={f} name="published" label="Published" hint={dataset && publishedHint(r, f.values, dataset)} />
           </>
         )}
       </Form>

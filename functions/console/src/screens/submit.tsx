@@ -5,7 +5,7 @@ import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
-import { allClosed, allOver, baselineNote, blindedNote, hasClosed, takes, unservedNote, waits } from "../quota_words";
+import { allClosed, allOver, baselineNote, hasClosed, scoresNote, takes, unservedNote, waits } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn, useOwnTeam } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -430,7 +430,7 @@ function Conditions({ of: d, task, quota, state = "accepted", baseline, type }: 
         </>
       )}
       {q?.open && type && unservedNote(q, type)} {baseline && <OfBaseline datasetId={d.id} type={type} />}
-      {!baseline && !(q && hasClosed(q)) && blindedNote(d)}
+      {!baseline && !(q && hasClosed(q)) && scoresNote(d)}
     </>
   );
 }

@@ -2,13 +2,14 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
+import { withheldNote } from "../column_rules";
 import { scoreOf } from "../columns";
 import { useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
-import { publishable, publishingVerb, untilClose } from "../publishing_question";
+import { publishable, publishingVerb } from "../publishing_question";
 import { refresh } from "../refresh";
 import { concluded, mayChange } from "../review_changes";
 import { conclude } from "../reviews";
@@ -121,7 +122,7 @@ function Reviews({ of: d, task, query }: OfReviews) {
     setTicked(failed.map(a => a.runId));
     await refresh();
     say(
-      `${concluded(changed, of.length - changed - failed.length, decision)}${change.published && changed > 0 && withheld ? ` ${untilClose}` : ""}`,
+      `${concluded(changed, of.length - changed - failed.length, decision)}${change.published && changed > 0 && withheld ? ` ${withheldNote(d.columns)}` : ""}`,
       changed > 0 ? () => undo().then(refresh) : undefined,
     );
   };

@@ -5,11 +5,15 @@ import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { lackedChoices, withoutChoices } from "../board_choices";
 import { changesNote, markOf, versionName } from "../board_reason";
+import { hiddenNote, laterNote } from "../column_notes";
+import { instantOf, isForEveryone, isWaiting, type Reader, readerOf } from "../column_rules";
 import { type Column, cellOf, columnName, columnOf, headingOf, resultOf } from "../columns";
 import { useList, useTool } from "../data";
+import { windowsOf } from "../instants";
 import { inWords } from "../member_names";
 import { count } from "../plural";
 import { refresh } from "../refresh";
+import { organizes, registrationIn } from "../roles";
 import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
@@ -32,7 +36,8 @@ export default function Leaderboard({ params, query }: Screen) {
   );
 }
 
-function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
+function Boards({ task, me, query }: OfTask & { query: URLSearchParams }) {
+  const reader = readerOf(organizes(me, task.organizerId), registrationIn(me, task.id) !== undefined);
   return (
     <OneDataset
       taskId={task.id}
@@ -40,7 +45,7 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
       empty={<p>The task has no dataset, and so no leaderboard.</p>}
       first={all => all.find(d => d.split === "test")}
     >
-      {d => <Board key={d.id} of={d} query={query} />}
+      {d => <Board key={d.id} of={d} query={query} reader={reader} />}
     </OneDataset>
   );
 }
@@ -53,7 +58,23 @@ function noteOf(e: Entry): string {
   return e.audience === "registrants" ? "teams that take part see it" : "";
 }
 
-function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }) {
+/** useNote returns a sentence about the columns that others than the reader do not see, or that the reader does not see yet. */
+function useNote(d: Dataset, shown: Column[] | undefined, reader: Reader): string {
+  const organizer = reader === "organizers" && d.columns?.some(c => !isForEveryone(c) || isWaiting(c));
+  const others = useTool("leaderboard", organizer ? { datasetId: d.id, limit: 1, view: "public" } : null).data?.columns;
+  if (!shown || shown.length === 0) return "";
+  if (reader !== "organizers")
+    return laterNote(
+      d.columns,
+      shown.map(c => c.key),
+      reader,
+    );
+  return organizer && others ? hiddenNote(shown.filter(c => !others.some(o => o.key === c.key))) : "";
+}
+
+type OfBoard = { of: Dataset; query: URLSearchParams; reader: Reader };
+
+function Board({ of: d, query: chosen, reader }: OfBoard) {
   const query = withoutChoices(chosen, lackedChoices(chosen, d));
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
@@ -75,7 +96,8 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
   useEffect(() => {
     if (lacked.length > 0) view(chosen, Object.fromEntries(lacked.map(name => [name, undefined])));
   }, [lacked.join()]);
-  useFreshAt([board.data?.empty?.until]);
+  useFreshAt([board.data?.empty?.until, ...windowsOf([d]), ...(d.columns ?? []).map(instantOf)]);
+  const note = useNote(d, board.data?.columns, input.view === "public" ? "everyone" : reader);
   const list = {
     "filter[datasetId]": [d.id],
     sort: input.measure ?? "rank",
@@ -147,6 +169,7 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
                   “As others see it” has the ranks that others see.
                 </p>
               )}
+              {note && <p class="small">{note}</p>}
               {entries.length > 0 && (
                 <Columns all={b.columns} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               )}
@@ -159,6 +182,7 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
                   ticked={ticked}
                   tick={setTicked}
                   sort={m => choose({ sort: m })}
+                  sorts={c => reader === "organizers" || isForEveryone(c)}
                 />
               )}
               {on && rest.error && <Failure of={rest.error} retry={rest.reload} />}
@@ -200,9 +224,15 @@ function Board({ of: d, query: chosen }: { of: Dataset; query: URLSearchParams }
               )}
               {entries.length > 0 && (
                 <p class="small quiet">
-                  Rank by <bdi>{columnName(by)}</bdi>
-                  {b.lowerIsBetter ? ", lower is better" : ""}. {b.groupsNote} {b.intervalsNote}{" "}
-                  {entries.length > 1 && "Tick two or more runs to compare them."}
+                  {b.measure ? (
+                    <>
+                      Rank by <bdi>{columnName(by)}</bdi>
+                      {b.lowerIsBetter ? ", lower is better" : ""}.
+                    </>
+                  ) : (
+                    "The entries have no rank: a team sees only the results of its own runs now."
+                  )}{" "}
+                  {b.groupsNote} {b.intervalsNote} {entries.length > 1 && "Tick two or more runs to compare them."}
                 </p>
               )}
             </>
@@ -260,9 +290,10 @@ type Rows = {
   ticked: string[];
   tick: (runs: string[]) => void;
   sort: (measure: string) => void;
+  sorts: (c: Column) => boolean;
 };
 
-function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
+function Entries({ of: b, columns, ticked, tick, sort, sorts }: Rows) {
   const grouped = b.entries.some(e => e.group);
   const order = b.lowerIsBetter ? "ascending" : "descending";
   return (
@@ -285,14 +316,18 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                     <br />
                   </>
                 )}
-                <button
-                  type="button"
-                  class="plain"
-                  aria-label={`${c.key === b.measure ? "Sorted" : "Sort"} by ${headingOf(c)}`}
-                  onClick={() => sort(c.key)}
-                >
+                {sorts(c) ? (
+                  <button
+                    type="button"
+                    class="plain"
+                    aria-label={`${c.key === b.measure ? "Sorted" : "Sort"} by ${headingOf(c)}`}
+                    onClick={() => sort(c.key)}
+                  >
+                    <bdi>{headingOf(c)}</bdi>
+                  </button>
+                ) : (
                   <bdi>{headingOf(c)}</bdi>
-                </button>
+                )}
               </th>
             ))}
             {grouped && <th scope="col">Group</th>}

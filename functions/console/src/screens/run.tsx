@@ -1,7 +1,9 @@
 // One run: its live state, diagnostics, scores by topic and log, and the actions of its team.
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
-import { cellOf, columnName, columnsOf, decimals, resultOf } from "../columns";
+import { laterNote } from "../column_notes";
+import { instantOf, type Reader, readerOf } from "../column_rules";
+import { cellOf, columnName, columnsOf, decimals, rankingKey, resultOf } from "../columns";
 import { done, useGet, useNewest } from "../data";
 import { isNote } from "../faults";
 import { compareNames } from "../order";
@@ -52,7 +54,7 @@ function One({ of: r }: { of: Run }) {
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const closesAt = dataset?.submissions?.closesAt ?? task?.submissions?.closesAt;
-  useFreshAt([closesAt]);
+  useFreshAt([closesAt, ...(dataset?.columns ?? []).map(instantOf)]);
   const ours = isOurs(me, r);
   const organizer = Boolean(task && organizes(me, task.organizerId));
   const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;
@@ -104,7 +106,9 @@ function One({ of: r }: { of: Run }) {
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
       {r.diagnostics.some(d => !isNote(d)) && <h2>What is wrong</h2>}
       <Diagnostics of={r.diagnostics} />
-      {r.evaluationId && <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} />}
+      {r.evaluationId && (
+        <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} reader={readerOf(organizer, ours)} />
+      )}
       {review && <Reviewed of={review} />}
       {(r.logTail || (!ended(r) && r.state === "running")) && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
@@ -195,9 +199,14 @@ const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undef
   </>
 );
 
-type OfScores = { evaluationId: string; run: Run; dataset: Schemas["Dataset"] | undefined };
+type OfScores = {
+  evaluationId: string;
+  run: Run;
+  dataset: Schemas["Dataset"] | undefined;
+  reader: Reader;
+};
 
-function Scores({ evaluationId, run, dataset }: OfScores) {
+function Scores({ evaluationId, run, dataset, reader }: OfScores) {
   const evaluation = useGet("/v1/evaluations/{evaluationId}", { path: { evaluationId } });
   return (
     <>
@@ -207,10 +216,12 @@ function Scores({ evaluationId, run, dataset }: OfScores) {
           <>
             {againstNote(run, e, dataset) && <p class="notice">{againstNote(run, e, dataset)}</p>}
             <Members
-              of={columnsOf(e, dataset).map((c, i) => [
+              of={columnsOf(e, dataset).map(c => [
                 <>
                   <ColumnName of={c} />
-                  {i === 0 && <span class="small"> (ranks)</span>}
+                  {c.key === rankingKey(columnsOf(e, dataset), reader === "organizers") && (
+                    <span class="small"> (ranks)</span>
+                  )}
                 </>,
                 <>
                   {cellOf(c, resultOf(e, c.key))}{" "}
@@ -220,6 +231,9 @@ function Scores({ evaluationId, run, dataset }: OfScores) {
                 </>,
               ])}
             />
+            {laterNote(dataset?.columns, e.columns, reader) && (
+              <p class="small">{laterNote(dataset?.columns, e.columns, reader)}</p>
+            )}
             <Compare run={run} dataset={dataset} />
             {ranks(e.evaluator.kind) && (
               <p>

@@ -1,5 +1,8 @@
 // A task, for its participants: description, dates, datasets, and how to take part.
 import type { Schemas } from "../api";
+import { ruleSentence } from "../column_notes";
+import { isWaiting } from "../column_rules";
+import { rankingKey } from "../columns";
 import { useGet, useList } from "../data";
 import { count } from "../plural";
 import { isOver, limitsOf, nextRun, onlyTerms } from "../quota_words";
@@ -233,7 +236,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
   return (
     <article class="card">
       <h3>
-        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>}{" "}
+        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>{" "}
         {organizer && (
           <a class="small" href={`#/datasets/${d.id}/edit`}>
             Edit
@@ -284,7 +287,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
-      <Measures of={d} />
+      <Measures of={d} organizer={organizer} />
       {typesOf(task, d).includes("upload") && !over && (
         <details>
           <summary>Submit from a terminal</summary>
@@ -306,21 +309,27 @@ const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location
 printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |
   curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $ASSAY_URL/v1/tasks/${d.taskId}/submissions`;
 
-/** Measures explains the measures of a dataset with the catalogue of the server, in the order of its columns. */
-function Measures({ of: d }: { of: Schemas["Dataset"] }) {
+/**
+ * Measures explains the measures of a dataset with the catalogue of the server, in the order of its columns, and says who sees them if
+ * not everyone does at once.
+ */
+function Measures({ of: d, organizer }: Omit<OfDataset, "task">) {
+  const columns = d.columns ?? [];
+  const ranks = rankingKey(columns, organizer);
   const { data } = useGet("/info", {});
   return (
     <Members
-      of={(d.columns ?? []).map((c, i) => {
+      of={columns.map(c => {
         const family = familyOf(data?.measures[d.evaluator.kind] ?? [], c.key);
         return [
           <>
             <ColumnName of={c} />
-            {i === 0 && <span class="small"> (ranks)</span>}
+            {c.key === ranks && (organizer || !isWaiting(c)) && <span class="small"> (ranks)</span>}
           </>,
           <span class="small">
             {family?.definition ?? "Measured by the organizers' evaluator."}
             {c.lowerIsBetter && " Lower is better."}
+            {ruleSentence(c)}
           </span>,
         ];
       })}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // measured makes a dataset with the measures AP and P@2 and with a public baseline. It returns the task and the dataset, and the form of
@@ -139,4 +141,76 @@ func TestConsole_SaysThatLowerIsBetter(t *testing.T) {
 	}
 	p.Visit(strings.TrimPrefix(task, "/v1"))
 	p.Sees("Measured by the organizers' evaluator. Lower is better.")
+}
+
+// TestConsole_ShowsEachColumnFromItsTime opens a leaderboard with a column that is seen at once and one that is seen after the close. A
+// visitor must see only the first before the close, and both after it. The organizers must read what others do not see.
+func TestConsole_ShowsEachColumnFromItsTime(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, dataset, p := s.measured(t)
+	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1/datasets/"+dataset, map[string]any{
+		"columns":     []any{map[string]any{"key": "AP"}, map[string]any{"key": "P@2", "from": "close"}},
+		"submissions": map[string]any{"closesAt": time.Now().Add(12 * time.Second)}}, nil)
+	visitor := s.open(t, "/console#"+task+"/leaderboard", browsertest.DeskLight)
+	visitor.Sees("More columns are shown later: P@2 after the last close.")
+	visitor.Await(headings("AP"))
+	visitor.Check(p.url + "/")
+	p.Visit(task + "/leaderboard")
+	p.Sees("Others do not see these columns now: P@2 (shown after the last close).")
+	p.Await(headings("AP,P@2"))
+	p.Press("As others see it")
+	p.Await(headings("AP"))
+	visitor.Await(headings("AP,P@2"))
+	visitor.lacksText("More columns are shown later")
+	p.Await(headings("AP,P@2"))
+}
+
+// headings is true if the leaderboard has exactly these columns.
+func headings(columns string) string {
+	return `[...document.querySelectorAll("main thead th:nth-child(n+4)")].map(c => c.textContent).join() === "` + columns + `"`
+}
+
+// unchanged is true if the form of the page has no changes that are not saved.
+const unchanged = `![...document.querySelectorAll("main form button")].some(b => ["Start over", "Cancel"].includes(b.textContent))`
+
+// TestConsole_ChoosesWhoSeesMeasures chooses an instant for all measures at once, then only organizers for the first, and adds a measure.
+// The new measure must have the rule of the first, and the choice for all must say that the measures differ.
+func TestConsole_ChoosesWhoSeesMeasures(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, dataset, p := s.measured(t)
+	var saved struct{ Columns []record.Column }
+	p.Press("When scores are seen, and which runs count")
+	p.Fill("When scores are seen", "instant")
+	p.Press("Save the dataset")
+	p.Await(`document.activeElement.matches("input[type=datetime-local]:invalid")`)
+	p.Fill("Shown from", "2100-01-01T12:00")
+	p.Check(p.url+"/", "blob:")
+	p.Press("Save the dataset")
+	p.Sees("What this will do")
+	p.Press("Save the dataset, with these effects")
+	p.Await(unchanged)
+	s.get(t, s.token(t, "owner"), "/v1/datasets/"+dataset, &saved)
+	for _, c := range saved.Columns {
+		if at, ok := c.From.At(); !ok || at.Year() < 2099 {
+			t.Errorf("%s is shown from %q", c.Key, c.From)
+		}
+	}
+	p.Press("How leaderboards show it: AP")
+	p.Fill("AP > Who sees it", "team")
+	p.Fill("AP > From", "close")
+	p.Await(`[...document.querySelectorAll("select")].some(s => s.selectedOptions[0].text === "Different for each measure: see the measures above")`)
+	p.Fill("Add a measure", "RR")
+	p.Press("Add a measure > Add")
+	p.Press("Save the dataset")
+	p.Press("Save the dataset, with these effects")
+	p.Await(unchanged)
+	s.get(t, s.token(t, "owner"), "/v1/datasets/"+dataset, &saved)
+	if c := saved.Columns; len(c) != 3 || c[0].Audience != record.ForTeam || c[2].Audience != record.ForTeam || c[2].From != record.FromClose {
+		t.Errorf("the dataset has %+v", saved)
+	}
+	p.Visit(task)
+	p.Sees("Only the team of each run sees it, after the last close.")
+	p.Check(p.url+"/", "blob:")
 }

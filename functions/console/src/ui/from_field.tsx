@@ -12,15 +12,17 @@ type Props = {
   /** value is the from, or undefined if the columns differ. */
   value: string | undefined;
   set: (from: string) => void;
+  /** elsewhere says that another field asks for the instant of the columns. */
+  elsewhere?: boolean;
 };
 
 /** differ is the choice for columns that differ. It is offered only while they do. */
 const differ = { differ: "Different for each measure: see the measures above" };
 
-export function FromField({ f, name, label, hint, value, set }: Props) {
+export function FromField({ f, name, label, hint, value, set, elsewhere = false }: Props) {
   const kind: FromKind | "differ" = value === undefined ? "differ" : kindOf(value);
   const at = `${name}/instant`;
-  // As a value, the kind instant stands for an instant that is not entered yet. Browsers do not send the form without it.
+  // As a value, the kind instant stands for an instant that is not entered yet. Browsers do not send the form without one.
   const instant = value === "instant" ? undefined : value;
   return (
     <>
@@ -36,7 +38,7 @@ export function FromField({ f, name, label, hint, value, set }: Props) {
           f={{ ...f, values: withMember({}, at, instant), set: (_, entered) => set(String(entered ?? "instant")) }}
           name={at}
           label="Shown from"
-          required
+          required={!elsewhere}
         />
       )}
     </>

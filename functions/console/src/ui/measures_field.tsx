@@ -2,7 +2,7 @@
 import { Fragment } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { audienceLabels } from "../column_rules";
+import { audienceLabels, commonFrom } from "../column_rules";
 import { type Column, columnsIn, moved, withMeasure } from "../columns";
 import { useGet } from "../data";
 import { inWords } from "../member_names";
@@ -237,6 +237,7 @@ function MeasureRow({ f, columns, at, family, move, drop }: Row) {
             name={`${column}/from`}
             label="From"
             value={from}
+            elsewhere={commonFrom(columns) === "instant"}
             set={chosen => set(`${column}/from`, chosen === "now" ? undefined : chosen)}
           />
         )}

@@ -171,6 +171,31 @@ func headings(columns string) string {
 	return `[...document.querySelectorAll("main thead th:nth-child(n+4)")].map(c => c.textContent).join() === "` + columns + `"`
 }
 
+// TestConsole_RanksNothingInColumnsOfTeams publishes a run whose only column its team sees. The team must see its result without a rank,
+// and a heading that does not sort. A visitor must read that teams see only their own results.
+func TestConsole_RanksNothingInColumnsOfTeams(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, open := s.twoDatasets(t)
+	run := s.submitTo(t, "ada", task, open, "Entry")
+	s.awaitRuns(t, owner, task)
+	s.call(t, owner, http.MethodPatch, "/v1"+run+"/review", map[string]any{"published": true, "blinded": false}, nil)
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"columns": []any{map[string]any{"key": "AP", "audience": "team"}}}, nil)
+	board := strings.TrimPrefix(task, "/v1") + "/leaderboard?dataset=" + open
+	p := s.signedIn(t, "ada", board)
+	p.Sees("The entries have no rank: a team sees only the results of its own runs now.")
+	p.Await(headings("AP"))
+	p.Await(`!document.querySelector("main thead button")`)
+	p.Check(p.url + "/")
+	p.Visit(run)
+	p.Sees("Scores")
+	p.lacksText("(ranks)")
+	p = s.signedIn(t, "owner", board)
+	p.Sees("Others do not see these columns now: AP (only the team of each run sees it).")
+	s.open(t, "/console#"+board, browsertest.DeskLight).Sees("A team sees only the results of its own runs on this dataset")
+}
+
 // unchanged is true if the form of the page has no changes that are not saved.
 const unchanged = `![...document.querySelectorAll("main form button")].some(b => ["Start over", "Cancel"].includes(b.textContent))`
 

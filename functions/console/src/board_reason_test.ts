@@ -6,6 +6,7 @@ test("the mark of a blinded entry says whether it is published", () => {
   assert.equal(markOf({ published: true }), "");
   assert.equal(markOf({ hidden: "unpublished" }), "not published");
   assert.equal(markOf({ hidden: "blinded" }), "blinded");
+  assert.equal(markOf({ hidden: "columns", published: true }), "published, columns hidden");
   assert.equal(markOf({ hidden: "blinded", published: true }), "published, blinded");
 });
 

@@ -20,12 +20,12 @@ function shownOf(first: string): { test: string; validation: string } {
   if (first === "publication")
     return {
       test: "Test: teams see scores once you unblind and publish their run",
-      validation: "Validation: teams see their scores once you publish their run",
+      validation: "Validation: teams see scores once you publish their run",
     };
   const since = fromInWords(first);
   return {
     test: `Test: teams see scores once you unblind their run${since && `, ${since}`}`,
-    validation: `Validation: teams see their scores ${since || "at once"}`,
+    validation: `Validation: teams see scores ${since || "at once"}`,
   };
 }
 

@@ -181,7 +181,8 @@ func TestConsole_RanksNothingInColumnsOfTeams(t *testing.T) {
 	run := s.submitTo(t, "ada", task, open, "Entry")
 	s.awaitRuns(t, owner, task)
 	s.call(t, owner, http.MethodPatch, "/v1"+run+"/review", map[string]any{"published": true, "blinded": false}, nil)
-	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"columns": []any{map[string]any{"key": "AP", "audience": "team"}}}, nil)
+	columns := []any{map[string]any{"key": "AP", "audience": "team"}}
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"columns": columns}, nil)
 	board := strings.TrimPrefix(task, "/v1") + "/leaderboard?dataset=" + open
 	p := s.signedIn(t, "ada", board)
 	p.Sees("The entries have no rank: a team sees only the results of its own runs now.")
@@ -225,7 +226,8 @@ func TestConsole_ChoosesWhoSeesMeasures(t *testing.T) {
 	p.Press("How leaderboards show it: AP")
 	p.Fill("AP > Who sees it", "team")
 	p.Fill("AP > From", "close")
-	p.Await(`[...document.querySelectorAll("select")].some(s => s.selectedOptions[0].text === "Different for each measure: see the measures above")`)
+	p.Await(`[...document.querySelectorAll("select")].some(s =>
+s.selectedOptions[0].text === "Different for each measure: see the measures above")`)
 	p.Fill("Add a measure", "RR")
 	p.Press("Add a measure > Add")
 	p.Press("Save the dataset")

@@ -5,8 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { lackedChoices, withoutChoices } from "../board_choices";
 import { changesNote, markOf, versionName } from "../board_reason";
-import { hiddenNote, laterNote } from "../column_notes";
-import { instantOf, isForEveryone, isWaiting, type Reader, readerOf } from "../column_rules";
+import { instantOf, isForEveryone, type Reader, readerOf } from "../column_rules";
 import { type Column, cellOf, columnName, columnOf, headingOf, resultOf } from "../columns";
 import { useList, useTool } from "../data";
 import { windowsOf } from "../instants";
@@ -19,6 +18,7 @@ import { isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
 import { OneDataset } from "../ui/choices";
 import { useFreshAt } from "../ui/clock";
+import { useColumnNote } from "../ui/column_note";
 import { download, downloadList } from "../ui/download";
 import { nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
@@ -58,20 +58,6 @@ function noteOf(e: Entry): string {
   return e.audience === "registrants" ? "teams that take part see it" : "";
 }
 
-/** useNote returns a sentence about the columns that others than the reader do not see, or that the reader does not see yet. */
-function useNote(d: Dataset, shown: Column[] | undefined, reader: Reader): string {
-  const organizer = reader === "organizers" && d.columns?.some(c => !isForEveryone(c) || isWaiting(c));
-  const others = useTool("leaderboard", organizer ? { datasetId: d.id, limit: 1, view: "public" } : null).data?.columns;
-  if (!shown || shown.length === 0) return "";
-  if (reader !== "organizers")
-    return laterNote(
-      d.columns,
-      shown.map(c => c.key),
-      reader,
-    );
-  return organizer && others ? hiddenNote(shown.filter(c => !others.some(o => o.key === c.key))) : "";
-}
-
 type OfBoard = { of: Dataset; query: URLSearchParams; reader: Reader };
 
 function Board({ of: d, query: chosen, reader }: OfBoard) {
@@ -97,7 +83,7 @@ function Board({ of: d, query: chosen, reader }: OfBoard) {
     if (lacked.length > 0) view(chosen, Object.fromEntries(lacked.map(name => [name, undefined])));
   }, [lacked.join()]);
   useFreshAt([board.data?.empty?.until, ...windowsOf([d]), ...(d.columns ?? []).map(instantOf)]);
-  const note = useNote(d, board.data?.columns, input.view === "public" ? "everyone" : reader);
+  const note = useColumnNote(d, board.data?.columns, input.view === "public" ? "everyone" : reader);
   const list = {
     "filter[datasetId]": [d.id],
     sort: input.measure ?? "rank",

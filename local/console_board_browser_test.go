@@ -112,7 +112,7 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 	task := s.task(t, owner, "Lakes")
 	screen := strings.TrimPrefix(task, "/v1")
 	p := s.signedIn(t, "owner", screen)
-	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"scores": "afterClose",
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"columns": []any{map[string]any{"key": "AP", "from": "close"}},
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
 	p.Sees("Nothing is shown before")

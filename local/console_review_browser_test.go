@@ -24,7 +24,7 @@ func TestConsole_ReviewsSayWhatIsTrueNow(t *testing.T) {
 	s.awaitRuns(t, owner, task)
 	closesAt := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	change := func(members map[string]any) { s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, members, nil) }
-	change(map[string]any{"scores": "afterClose", "submissions": map[string]any{"closesAt": closesAt}})
+	change(map[string]any{"columns": []any{map[string]any{"key": "AP", "from": "close"}}, "submissions": map[string]any{"closesAt": closesAt}})
 	p := s.signedIn(t, "owner", "/runs/"+baseline.RunIDs[0]+"/review")
 	p.Sees("Only the organizers and the user who submitted the baseline read it.")
 	p.lacksText("team")
@@ -37,7 +37,7 @@ func TestConsole_ReviewsSayWhatIsTrueNow(t *testing.T) {
 	p = s.signedIn(t, "owner", run+"/review")
 	p.Fill("Blinded", "false")
 	p.Sees("Only the team and the organizers see the scores, until you tick this.")
-	change(map[string]any{"evaluator": map[string]any{"measures": []any{"P@1"}, "primaryMeasure": "P@1"}})
+	change(map[string]any{"evaluator": map[string]any{"measures": []any{"P@1"}}})
 	p.Visit("/desk")
 	p.returnOften()
 	p.Sees("evaluated again")

@@ -311,6 +311,10 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Fill("Select all 2", "true")
 	p.Press("Unblind and publish 1 run")
 	p.Sees("Unblind and publish 1 run of 1 team, 1 marked as final?") // since the list was read
+	p.Press("Cancel")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 0}, nil)
+	p.Press("Unblind and publish 1 run")
+	p.Sees("Unblind and publish 1 run of 1 team?")
 	p.Sees("Everyone who sees the task will see scores of 1 run. Left out: 1 run")
 	p.Press("Yes, go on")
 	p.Sees("1 run is published.")

@@ -34,8 +34,16 @@ const audiences: Record<string, string> = {
 };
 
 /**
- * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
- * the runs of rejected teams that are left out. withheld says of each dataset that withholds scores now when it shows them.
+ * markedFinal ends a count of runs with how many of them are marked as final. It is empty if finals is undefined: none of
+ * their datasets takes final runs.
+ */
+export const markedFinal = (finals: number | undefined): string =>
+  finals === undefined ? "" : `, ${finals || "none"} marked as final`;
+
+/**
+ * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, as for
+ * markedFinal, and left the runs of rejected teams that are left out. withheld says of each dataset that withholds scores
+ * now when it shows them.
  */
 export function questionOf(
   verb: string,
@@ -57,7 +65,7 @@ export function questionOf(
   return [
     entrants.size === 0
       ? `${verb} ${count(runs.length, "baseline")}?`
-      : `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
+      : `${verb} ${count(runs.length, "run")}${of}${markedFinal(finals)}?`,
     ...seen.map(s => `${named(s.audience)} will see scores of ${count(s.runs, "run")}.`),
     ...withheld,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,

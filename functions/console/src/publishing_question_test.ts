@@ -49,7 +49,7 @@ test("the question counts baselines as no team, and says when withheld scores ar
   const all = [run("Otters"), run("baseline")];
   assert.equal(
     questionOf("Unblind and publish", all, 0, 0, [], ["No scores on Waters are shown before a day."]),
-    "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
+    "Unblind and publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
       "No scores on Waters are shown before a day.",
   );
 });
@@ -57,7 +57,7 @@ test("the question counts baselines as no team, and says when withheld scores ar
 test("baselines, which have no team, are seen by the organizers", () => {
   assert.equal(
     questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "team", runs: 2 }]),
-    "Publish 2 runs of 1 team and baselines, none marked as final? " +
+    "Publish 2 runs: 1 of 1 team and 1 baseline, none marked as final? " +
       "Only the organizers and the teams that submitted them will see scores of 2 runs.",
   );
 });

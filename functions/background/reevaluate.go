@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/service/propagation"
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
@@ -57,32 +58,36 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err err
 		if !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process made a pass, or the truth changed, which starts the passes again
 		}
-		more = w.recordPass(tx, d, truth, found)
-		return true, nil
+		var err error
+		more, err = w.recordPass(ctx, tx, d, truth, found)
+		return err == nil, err
 	})
 	return more, err
 }
 
 // recordPass writes the result of a pass into the dataset, and schedules the next pass. It reports whether the next pass follows at once.
-func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.TruthVersion, found reevaluationCount) (more bool) {
+func (w *Worker) recordPass(ctx context.Context, tx *records.Tx, d *record.DatasetItem, truth *record.TruthVersion,
+	found reevaluationCount) (more bool, err error) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
 	wait := w.Store.Lag()
 	switch {
 	case quiet && held && found.all.Waiting == 0:
 		shown := *truth
-		d.Show(&shown)
+		if err := propagation.Show(ctx, w.Store, tx, d, &shown, w.Now()); err != nil {
+			return false, err
+		}
 		tx.Replace(&shown)
 		d.PendingWork = record.NewPendingWork(record.Reevaluate, w.Now())
 		record.Touch(d, w.Now())
-		return true
+		return true, nil
 	case quiet && !held && found.all.Waiting == 0:
 		d.PendingWork = nil
 		if d.Reevaluation != nil {
 			d.Reevaluation, d.PublishedProgress = nil, record.Progress{}
 			record.Touch(d, w.Now())
 		}
-		return false
+		return false, nil
 	case (held || quiet) && found.all.Waiting > 0:
 		took := w.Now().Sub(d.Reevaluation.StartedAt.Time)
 		wait = min(max(wait, minProgressInterval, took/8), maxProgressInterval)
@@ -93,7 +98,7 @@ func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record
 		record.Touch(d, w.Now())
 	}
 	d.PendingWork = record.NewConfirmingPass(record.Reevaluate, w.Now().Add(wait))
-	return wait == 0
+	return wait == 0, nil
 }
 
 // reevaluationCount counts the runs that a pass found.

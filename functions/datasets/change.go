@@ -9,6 +9,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/problem"
+	"assay/shared/service/propagation"
 	"assay/shared/service/records"
 	"assay/shared/service/truth"
 	"assay/shared/storage/store"
@@ -48,9 +49,8 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	}
 	changed := *old
 	changed.DatasetDraft = draft
-	if !sameEvaluation(old, &changed) {
-		board := old.Board()
-		board.Columns = old.BoardColumns()
+	if old.TruthVersion > 0 && !sameEvaluation(old, &changed) {
+		board := old.KeptBoard()
 		changed.BoardTruth = &board // Leaderboards show these results until the new truth is accepted.
 	}
 	return &changed, save(ctx, c, old, &changed, inline)
@@ -106,7 +106,9 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 		return nil, problem.InvalidMember("/boardVersion", "%s", wrong)
 	}
 	now, changed := c.Now(), *old
-	changed.Show(inUse)
+	if err := propagation.Show(ctx, c.Store, c.Tx, &changed, inUse, now); err != nil {
+		return nil, err
+	}
 	changed.Reevaluate(now)
 	c.Tx.Save(&changed, now).Replace(inUse)
 	before, after := released{old.Board().TruthVersion}, released{p.BoardVersion}

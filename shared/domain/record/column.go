@@ -151,22 +151,43 @@ func find(columns []Column, key string) *Column {
 	return nil
 }
 
-// boardColumns returns the columns of leaderboards: one for each measure of the evaluator whose results they show, in the order of the
-// dataset. Measures that only an earlier evaluator has come last.
+// boardColumns returns the columns of leaderboards.
 func (d *DatasetItem) boardColumns() []Column {
-	own := d.columns()
-	board := d.BoardTruth
-	if board == nil {
-		return own
+	if d.BoardTruth == nil {
+		return d.columns()
 	}
-	lacks := func(c Column) bool { return !slices.Contains(board.Evaluator.Measures, c.Key) }
-	shown := slices.DeleteFunc(own, lacks)
-	for _, c := range board.Columns {
-		if !lacks(c) && find(shown, c.Key) == nil {
+	return d.columnsOf(&d.BoardTruth.Evaluator)
+}
+
+// columnsOf returns a column for each measure of e, in the order of the dataset. Measures that only an earlier evaluator has come last.
+// Measures whose column is not known are for organizers.
+func (d *DatasetItem) columnsOf(e *Evaluator) (shown []Column) {
+	known := d.columns()
+	if d.BoardTruth != nil {
+		known = append(known, d.BoardTruth.Columns...)
+	}
+	for _, name := range e.Measures {
+		known = append(known, Column{Key: name, Audience: ForOrganizers})
+	}
+	for _, c := range known {
+		if slices.Contains(e.Measures, c.Key) && find(shown, c.Key) == nil {
 			shown = append(shown, c)
 		}
 	}
 	return shown
+}
+
+// KeptBoard returns the board for a change of the evaluator to keep. Its columns include those of the present evaluator, whose results
+// leaderboards may show next.
+func (d *DatasetItem) KeptBoard() BoardTruth {
+	board := d.Board()
+	board.Columns = d.BoardColumns()
+	for _, c := range d.ShownColumns() {
+		if find(board.Columns, c.Key) == nil {
+			board.Columns = append(board.Columns, c)
+		}
+	}
+	return board
 }
 
 // FirstShown returns the From of the column that readers of the class see first, of runs whose review shows them. ok is false if they see
@@ -213,15 +234,23 @@ func (d *DatasetItem) LowerIsBetter(key string) bool {
 }
 
 // KeepColumns completes a change of old that leaves the columns as clients see them, and may change measures. Columns that nobody has
-// named follow the measures, and named ones go with their measures.
+// named follow the measures, and named ones go with their measures. If all of these are gone, new measures take the rule of the first.
 func (d *DatasetDraft) KeepColumns(old *DatasetDraft) {
 	if !reflect.DeepEqual(d.Columns, old.ShownColumns()) {
 		return
 	}
-	d.Columns = slices.Clone(old.Columns)
-	if !slices.Equal(d.Evaluator.Measures, old.Evaluator.Measures) {
-		measures := d.Evaluator.canonical()
-		d.Columns = slices.DeleteFunc(d.Columns, func(c Column) bool { return !slices.Contains(measures, c.Key) })
+	measures := d.Evaluator.canonical()
+	gone := func(c Column) bool { return !slices.Contains(measures, c.Key) }
+	d.Columns = slices.DeleteFunc(slices.Clone(old.Columns), gone)
+	if len(old.Columns) == 0 || len(d.Columns) > 0 {
+		return
+	}
+	// Nothing that was hidden is shown because the columns are gone.
+	d.Columns = slices.DeleteFunc(old.columns(), gone)
+	for _, name := range measures {
+		if len(d.Columns) == 0 || find(old.columns(), name) == nil {
+			d.Columns = append(d.Columns, Column{Key: name, Audience: old.Columns[0].Audience, From: old.Columns[0].From})
+		}
 	}
 }
 
@@ -275,13 +304,4 @@ func (d *DatasetDraft) UseCanonicalNames() {
 	if reflect.DeepEqual(d.Columns, (&DatasetDraft{Evaluator: d.Evaluator}).ShownColumns()) {
 		d.Columns = nil
 	}
-}
-
-// furtherColumns returns the rule of measures without a column, such as measures of an earlier evaluator. If it is nil, only organizers
-// see these.
-func (d *DatasetItem) furtherColumns() *Column {
-	if len(d.Columns) > 0 {
-		return nil
-	}
-	return new(Column)
 }

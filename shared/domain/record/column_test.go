@@ -1,10 +1,14 @@
 package record_test
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
@@ -67,6 +71,19 @@ func TestKeepColumns_FollowsAChangeOfMeasures(t *testing.T) {
 			t.Errorf("%s: %s and %v, want %s", name, columnsOf(d.ShownColumns()), d.CheckColumns(), c.want)
 		}
 	}
+	hidden := draftOf("regression", []string{"R2", "MSE"}, record.Column{Key: "R2", From: record.FromClose})
+	for measures, want := range map[string]string{"MAE": "MAE close", "MSE": "MSE organizers", "MAE MSE": "MSE organizers MAE close"} {
+		d := draftOf("regression", strings.Fields(measures), hidden.ShownColumns()...)
+		d.KeepColumns(hidden)
+		d.UseCanonicalNames()
+		var got []string
+		for _, c := range d.ShownColumns() {
+			got = append(got, c.Key, string(c.From)+string(c.Audience))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with %s in place of the columns' measures: %v, want %s", measures, got, want)
+		}
+	}
 	old := draftOf("regression", []string{"R2", "MSE"}, titled)
 	d := draftOf("regression", []string{"R2", "MSE"}, record.Column{Key: "R2"})
 	d.KeepColumns(old)
@@ -84,5 +101,49 @@ func TestBoardColumns_OfAnEarlierEvaluator(t *testing.T) {
 	got := d.BoardColumns()
 	if columnsOf(got) != "R2 MSE↓" || got[0].Title != "new" || got[1].Title != "error" || !d.LowerIsBetter("MSE") || d.LowerIsBetter("R2") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMeasuresWithoutAColumn_AreForOrganizers shows an evaluation with a measure that the dataset no longer has. The measure may have had a
+// column for organizers.
+func TestMeasuresWithoutAColumn_AreForOrganizers(t *testing.T) {
+	e := &record.EvaluationItem{Measured: []string{"R2", "MSE"}}
+	e.Measures = map[string]*float64{"R2": new(0.5), "MSE": new(0.25)}
+	e.Access.Published = true
+	for name, columns := range map[string][]record.Column{"without columns": nil, "with a column": {{Key: "R2", Title: "titled"}}} {
+		d := new(record.DatasetItem)
+		d.DatasetDraft = *draftOf("regression", []string{"R2"}, columns...)
+		for roles, want := range map[access.Role]string{access.Anyone: "R2", access.Anyone | access.Owner: "R2", access.Organizer: "R2 MSE"} {
+			v := e.For(d.ValueRules(nil, nil).For(e.Access, roles, time.Now()))
+			if got := strings.Join(v.Columns, " "); got != want || len(v.Measures) != len(v.Columns) {
+				t.Errorf("%s, with roles %v: columns %s and values of %v, want %s", name, roles, got, slices.Sorted(maps.Keys(v.Measures)), want)
+			}
+		}
+	}
+}
+
+// TestShow_KeepsColumnsOfAnEvaluatorInBetween shows the results of a second evaluator after the dataset has changed to a third one.
+func TestShow_KeepsColumnsOfAnEvaluatorInBetween(t *testing.T) {
+	evaluator := func(name string) record.Evaluator {
+		return record.Evaluator{Kind: "regression", Measures: []string{name}}
+	}
+	d := &record.DatasetItem{BoardTruth: &record.BoardTruth{TruthVersion: 1, Evaluator: evaluator("MAE")}}
+	d.Evaluator, d.TruthVersion = evaluator("MSE"), 2
+	d.BoardTruth.Columns = []record.Column{{Key: "MAE"}}
+	d.Columns = []record.Column{{Key: "MSE", Audience: record.ForTeam}}
+	board := d.KeptBoard()
+	d.BoardTruth = &board
+	d.Columns = nil
+	d.Evaluator = evaluator("R2")
+	if got := columnsOf(d.BoardColumns()); got != "MAE↓" {
+		t.Errorf("before: %s", got)
+	}
+	d.Show(&record.TruthVersion{Number: 2, Evaluator: evaluator("MSE")})
+	if got := d.BoardColumns(); columnsOf(got) != "MSE↓" || got[0].Audience != record.ForTeam {
+		t.Errorf("after: %+v", got)
+	}
+	d.BoardTruth.Evaluator = evaluator("MAE")
+	if got := d.BoardColumns(); columnsOf(got) != "MAE↓" || got[0].Audience != record.ForOrganizers {
+		t.Errorf("without a column: %+v", got)
 	}
 }

@@ -109,7 +109,7 @@ type Progress struct {
 type BoardTruth struct {
 	TruthVersion int64     `json:"truthVersion"`
 	Evaluator    Evaluator `json:"evaluator"`
-	Columns      []Column  `json:"columns,omitempty"` // of the evaluator's measures, for those that the dataset's evaluator lacks
+	Columns      []Column  `json:"columns,omitempty"` // of measures that the dataset's evaluator may lack
 }
 
 // DatasetItem is a stored dataset.
@@ -194,7 +194,7 @@ func (d *DatasetItem) Board() BoardTruth {
 
 // Show makes leaderboards show the results of t.
 func (d *DatasetItem) Show(t *TruthVersion) {
-	columns := d.BoardColumns()
+	columns := t.Evaluator.complete(d.columnsOf(&t.Evaluator))
 	t.Held, d.BoardTruth = false, nil
 	if t.Number != d.TruthVersion || !reflect.DeepEqual(t.Evaluator, d.Evaluator) {
 		d.BoardTruth = &BoardTruth{t.Number, t.Evaluator, columns}

@@ -39,7 +39,7 @@ func TestRun_SpeaksOfATeamOnlyIfItHasOne(t *testing.T) {
 		{"failed for others", record.RunItem{Run: record.Run{State: record.Failed}, Access: record.AccessAttributes{Published: true}}, asPublic,
 			"Only the organizers see why the run failed", "Only its team and the organizers see why the run failed"},
 	} {
-		rules := new(record.DatasetItem).ValueRules(nil, nil)
+		rules := measured().ValueRules(nil, nil)
 		said := func() string {
 			c.run.Access.Public = true
 			v := c.run.For(rules.For(c.run.Access, c.roles, now))
@@ -69,9 +69,16 @@ func TestRun_SaysWhenNoRunCouldFail(t *testing.T) {
 		until.Add(-time.Hour): "whose values you do not see fails for such reasons: each ends as completed",
 		until.Add(time.Hour):  "whose values you do not see failed for such reasons: each ended as completed",
 	} {
-		v := run.For(new(record.DatasetItem).ValueRules(nil, nil).For(run.Access, asOwner, now))
+		v := run.For(measured().ValueRules(nil, nil).For(run.Access, asOwner, now))
 		if len(v.Diagnostics) != 1 || !strings.Contains(v.Diagnostics[0].Message, want) {
 			t.Errorf("%+v, want %q", v.Diagnostics, want)
 		}
 	}
+}
+
+// measured returns a dataset with a measure.
+func measured() *record.DatasetItem {
+	d := new(record.DatasetItem)
+	d.Evaluator.Measures = []string{"AP"}
+	return d
 }

@@ -33,7 +33,6 @@ type ValueRules struct {
 	kind    string // of the evaluator of leaderboards
 	columns []Column
 	keys    []string // of the columns
-	further *Column  // rule of measures without a column; nil: only organizers see them
 	release Release  // when FromClose is reached
 	waits   bool     // DatasetItem.WaitsForClose
 }
@@ -44,7 +43,7 @@ func (d *DatasetItem) ValueRules(t *TaskItem, e *Embargo) *ValueRules {
 	if d == nil {
 		return new(ValueRules)
 	}
-	r := &ValueRules{kind: d.Board().Evaluator.Kind, columns: d.boardColumns(), further: d.furtherColumns(), waits: d.WaitsForClose()}
+	r := &ValueRules{kind: d.Board().Evaluator.Kind, columns: d.boardColumns(), waits: d.WaitsForClose()}
 	r.release.Unknown = true
 	r.keys = lists.Map(r.columns, func(c Column) string { return c.Key })
 	if t != nil {
@@ -60,7 +59,7 @@ func (d *DatasetItem) WaitsForClose() bool {
 
 // Audience returns who sees the value of a measure or column of a run with the attributes at now.
 func (r *ValueRules) Audience(a *AccessAttributes, key string, now time.Time) access.Audience {
-	return min(a.reviewAudience(), r.columnAudience(a, r.column(key), now))
+	return min(a.reviewAudience(), r.columnAudience(a, find(r.columns, key), now))
 }
 
 // State identifies what the rules decide at now. Under rules with equal States, equal evaluations are shown equally to equal roles.
@@ -68,7 +67,6 @@ func (r *ValueRules) State(now time.Time) string {
 	var state []byte
 	for _, published := range []bool{false, true} {
 		a := &AccessAttributes{Published: published}
-		state = append(state, byte(r.columnAudience(a, r.further, now)))
 		for i := range r.columns {
 			state = strconv.AppendQuote(state, r.columns[i].Key)
 			state = append(state, byte(r.columnAudience(a, &r.columns[i], now)))
@@ -77,29 +75,22 @@ func (r *ValueRules) State(now time.Time) string {
 	return string(state)
 }
 
-// column returns the column with the key, or the rule for measures without a column.
-func (r *ValueRules) column(key string) *Column {
-	return cmp.Or(find(r.columns, key), r.further)
-}
-
-// inOrder returns the names of measures in the order of the columns. Those without a column come last.
-func (r *ValueRules) inOrder(names []string) []string {
+// inOrder returns the names of measures with a column, in the order of the columns, and the others.
+func (r *ValueRules) inOrder(names []string) (ordered, others []string) {
 	if slices.Equal(names, r.keys) {
-		return r.keys
+		return r.keys, nil
 	}
-	has := func(name string) bool { return slices.Contains(names, name) }
-	ordered := make([]string, 0, len(names))
 	for _, key := range r.keys {
-		if has(key) {
+		if slices.Contains(names, key) {
 			ordered = append(ordered, key)
 		}
 	}
 	for _, name := range names {
 		if !slices.Contains(r.keys, name) {
-			ordered = append(ordered, name)
+			others = append(others, name)
 		}
 	}
-	return ordered
+	return ordered, others
 }
 
 // ColumnsFor returns the columns of leaderboards whose values readers of the class see at now of some runs, as answers show them.
@@ -153,7 +144,7 @@ type EntryRule struct {
 // EntryRule returns the rule at now.
 func (r *ValueRules) EntryRule(now time.Time) EntryRule {
 	widest := func(a *AccessAttributes) access.Audience {
-		bound := r.columnAudience(a, r.further, now)
+		bound := access.Organizers
 		for i := range r.columns {
 			bound = max(bound, r.columnAudience(a, &r.columns[i], now))
 		}
@@ -174,7 +165,7 @@ func (e EntryRule) Audience(a *AccessAttributes) access.Audience {
 func (r *ValueRules) Narrowest(a *AccessAttributes, now time.Time) access.Audience {
 	narrowest := access.Everyone
 	if len(r.columns) == 0 {
-		narrowest = r.columnAudience(a, r.further, now)
+		narrowest = access.Organizers
 	}
 	for i := range r.columns {
 		narrowest = min(narrowest, r.columnAudience(a, &r.columns[i], now))
@@ -220,13 +211,17 @@ func (s Sight) Sees(key string) bool {
 	return access.Sees(s.roles, s.rules.Audience(&s.attributes, key, s.now))
 }
 
-// Columns returns the names of measures that the caller sees, in the order of the dataset.
+// Columns returns the names of measures that the caller sees, in the order of the dataset. Only organizers see measures without a column,
+// such as those of an earlier evaluator, which come last.
 func (s Sight) Columns(names []string) []string {
-	ordered := s.rules.inOrder(names)
-	if s.All() {
-		return ordered
+	seen, others := s.rules.inOrder(names)
+	if !s.All() {
+		seen = slices.DeleteFunc(slices.Clone(seen), func(key string) bool { return !s.Sees(key) })
 	}
-	return slices.DeleteFunc(slices.Clone(ordered), func(key string) bool { return !s.Sees(key) })
+	if len(others) == 0 || !access.Sees(s.roles, access.Organizers) {
+		return seen
+	}
+	return slices.Concat(seen, others)
 }
 
 // LowerIsBetter reports whether lower values of the column are better.

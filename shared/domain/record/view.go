@@ -256,7 +256,7 @@ func (e *EvaluationItem) For(s Sight) Evaluation {
 	v.RegistrationID, v.Alias = e.Access.identity(roles)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
 	v.Columns = s.Columns(e.Measured)
-	if s.All() {
+	if len(v.Columns) == len(e.Measured) {
 		return v
 	}
 	hidden := func(key string) bool { return !s.Sees(key) }

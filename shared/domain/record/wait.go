@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay/shared/domain/access"
+	"assay/shared/language/clock"
 )
 
 // ShowsLike reports whether both datasets show each measure of leaderboards to the same readers from the same time on.
@@ -60,22 +61,35 @@ func (r *ValueRules) Wait(class access.Audience, now time.Time) Wait {
 	return w
 }
 
-// WaitFor returns for how long others than the organizers wait at now for the column with the key.
-func (r *ValueRules) WaitFor(key string, now time.Time) Wait {
+// WaitFor returns for how long readers of the class wait at now for the column with the key.
+func (r *ValueRules) WaitFor(key string, class access.Audience, now time.Time) Wait {
 	one := &ValueRules{release: r.release}
-	if c := r.column(key); c != nil {
+	if c := find(r.columns, key); c != nil {
 		one.columns = []Column{*c}
 	}
-	return one.Wait(access.Owners, now)
+	return one.Wait(class, now)
+}
+
+// AwaitPublication reports whether teams see values only of their runs whose review is published.
+func (r *ValueRules) AwaitPublication(now time.Time) bool {
+	rule := r.EntryRule(now)
+	return rule.Unpublished < access.Owners && rule.Published >= access.Owners
 }
 
 // AreAlike reports whether the same readers see all columns at now, and wait equally for them.
 func (r *ValueRules) AreAlike(now time.Time) bool {
 	published := &AccessAttributes{Published: true}
+	unpublished := new(AccessAttributes)
 	for i := range r.columns {
 		c := &r.columns[i]
-		if r.columnAudience(published, c, now) != r.Widest(published, now) || !r.WaitFor(c.Key, now).Equal(r.Wait(access.Owners, now)) {
+		one := &ValueRules{release: r.release, columns: []Column{*c}}
+		if one.Widest(published, now) != r.Widest(published, now) || one.Widest(unpublished, now) != r.Widest(unpublished, now) {
 			return false
+		}
+		for _, class := range []access.Audience{access.Owners, access.Registrants} {
+			if !one.Wait(class, now).Equal(r.Wait(class, now)) {
+				return false
+			}
 		}
 	}
 	return true
@@ -120,5 +134,5 @@ func (u Until) Condition() string {
 	if u.Close {
 		return "the window of every team has closed"
 	}
-	return u.At.String() + " has passed"
+	return clock.Instant(u.At.Time) + " has passed"
 }

@@ -27,6 +27,17 @@ func RenewEmbargo(ctx context.Context, s store.Store, tx *records.Tx, taskID str
 	return nil
 }
 
+// Show makes leaderboards of the dataset show the results of the truth. If their columns are then for other readers, it adds to tx that
+// runs and evaluations follow.
+func Show(ctx context.Context, s store.Store, tx *records.Tx, d *record.DatasetItem, t *record.TruthVersion, now time.Time) error {
+	before := *d
+	d.Show(t)
+	if d.ShowsLike(&before) {
+		return nil
+	}
+	return RenewEmbargo(ctx, s, tx, d.TaskID, now, func(e *record.Embargo) { e.Add(d.ID) })
+}
+
 // DropExtensions adds to tx that scores of the task no longer wait for the later closes that the exceptions granted.
 func DropExtensions(ctx context.Context, s store.Store, tx *records.Tx, taskID string, now time.Time, gone ...record.Exception) error {
 	if !slices.ContainsFunc(gone, func(e record.Exception) bool { return e.ClosesAt != nil }) {

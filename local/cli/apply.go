@@ -15,7 +15,6 @@ import (
 
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
-	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
 
@@ -363,24 +362,6 @@ func (a *applying) dataset(i int, taskID string) {
 				s.Effects = append(s.Effects, "sends "+f.path)
 			}
 		}
-	}
-}
-
-// nameMeasures gives measures and columns the names and the members with which the server answers, so that only differences are sent.
-func nameMeasures(wanted, has object) {
-	d := record.DatasetDraft{Evaluator: memberAs[record.Evaluator](has, "evaluator")}
-	e, ok := wanted["evaluator"].(map[string]any)
-	if ok {
-		d.Evaluator = memberAs[record.Evaluator](wanted, "evaluator")
-	}
-	d.Columns = memberAs[[]record.Column](wanted, "columns")
-	d.UseCanonicalNames()
-	if ok && len(d.Evaluator.Measures) > 0 {
-		wanted["evaluator"] = maps.Clone(e)
-		wanted["evaluator"].(map[string]any)["measures"] = lists.Map(d.Evaluator.Measures, func(name string) any { return name })
-	}
-	if wanted["columns"] != nil {
-		wanted["columns"] = memberAs[any](object{"columns": d.ShownColumns()}, "columns")
 	}
 }
 

@@ -33,6 +33,12 @@ func TestApply_OfDefaultsChangesNothing(t *testing.T) {
 	olga.says(done, []string{"unchanged task Birds\n", "unchanged dataset Songs\n"}, "apply", file)
 	some := olga.write("birds.yaml", strings.Replace(defaults, "idsPublic: false", "idsPublic: true", 1))
 	olga.says(done, []string{"unchanged task Birds\n", "changed dataset Songs: idsPublic\n"}, "apply", some)
+	for _, column := range []string{"audiance: team", "decimals: two", "title: 5"} {
+		wrong := strings.Replace(defaults, "lowerIsBetter: false", column, 1)
+		for _, flags := range [][]string{{"--dry-run"}, nil} {
+			olga.says(fileRefused, []string{"datasets[0].columns"}, append([]string{"apply", olga.write("birds.yaml", wrong)}, flags...)...)
+		}
+	}
 	wrong := olga.write("birds.yaml", defaults+"    bilds: false\n")
 	for _, flags := range [][]string{{"--dry-run"}, nil} {
 		olga.says(fileRefused, []string{"datasets[0].bilds"}, append([]string{"apply", wrong}, flags...)...)

@@ -163,14 +163,35 @@ func withheldScores(q record.DatasetQuota, d object) string {
 
 // scoresShown says in a cell when the team sees the scores of its runs on a dataset.
 func scoresShown(q record.DatasetQuota, d object) string {
-	_, from := shownFrom(memberAs[[]record.Column](d, "columns"), access.Owners)
+	columns := memberAs[[]record.Column](d, "columns")
+	_, from := shownFrom(columns, access.Owners)
+	differs := func(of record.Column) bool {
+		_, other := shownFrom([]record.Column{of}, access.Owners)
+		return other != from
+	}
+	some := ""
+	if slices.ContainsFunc(columns, differs) {
+		some = ", some columns"
+	}
 	switch {
 	case from == never || !q.StartsBlinded:
-		return cmp.Or(from, "at once")
+		return cmp.Or(from, "at once") + some
 	case from != "":
-		return "once unblinded, " + from
+		return "once unblinded, " + from + some
 	}
-	return "once unblinded"
+	return "once unblinded" + some
+}
+
+// ranking returns the heading of the column by which the caller's leaderboard ranks now: the first one that others see, and for organizers
+// the first one.
+func (c *call) ranking(task, d object) string {
+	columns := memberAs[[]record.Column](d, "columns")
+	for i := range columns {
+		if until, _ := shownFrom(columns[i:i+1], access.Registrants); until == "" || c.organizes(task) {
+			return heading(columns[i])
+		}
+	}
+	return "-"
 }
 
 // never is what shownFrom returns for readers who see no scores.
@@ -270,9 +291,7 @@ func listDatasets(c *call, task object) {
 	if !c.json {
 		ofTask := memberAs[record.SubmissionRules](task, "submissions").Types
 		for _, d := range list {
-			if columns := memberAs[[]record.Column](d, "columns"); len(columns) > 0 {
-				d["ranking"] = heading(columns[0])
-			}
+			d["ranking"] = c.ranking(task, d)
 			d["forms"] = formsOf(record.SubmissionTypes(ofTask, memberAs[bool](d, "builds")))
 		}
 	}

@@ -252,14 +252,16 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	return places, err
 }
 
-// Values returns, for each entry, the values of the ranking's measure by topic. An entry without values has an empty map. hidden
-// reports whether some callers who see the entries may not see these values. All callers get the same leaderboard, so it must not
+// Values returns, for each entry, the values of the ranking's measure by topic. An entry without values that the caller sees has none.
+// hidden reports whether some callers who see the entries may not see these values. All callers get the same leaderboard, so it must not
 // reveal single hidden values.
 func (r *Ranking) Values(ctx context.Context) (all []map[string]float64, hidden bool, err error) {
 	everyone := lists.Map(r.Entries, func(e RankedEntry) stored { return stored{e.ID, e.Evaluator.Kind, 0} })
 	all = make([]map[string]float64, len(everyone))
 	err = r.resolver.forEachTopics(ctx, everyone, func(i int, topics evaluation.Topics) error {
-		all[i] = topics.Of(r.Measure)
+		if _, seen := r.Entries[i].Measures[r.Measure]; seen {
+			all[i] = topics.Of(r.Measure)
+		}
 		return nil
 	})
 	hidden = slices.ContainsFunc(everyone, func(s stored) bool { return evaluation.Hides(s.kind, s.roles) })

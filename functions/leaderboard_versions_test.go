@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -327,5 +328,41 @@ func TestLeaderboard_WaitsForTheNewestTruth(t *testing.T) {
 		if r := recordtest.Get[record.RunItem](t, l.Store, record.RunKey(id)); r.Held || r.Listed != "" {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestLeaderboard_FollowsTheColumnsOfANewEvaluator replaces the only measure, which was for organizers, by one for everyone. Lists show the
+// evaluations once they are of the new measure.
+func TestLeaderboard_FollowsTheColumnsOfANewEvaluator(t *testing.T) {
+	l := newLeaderboards(t)
+	l.change("olga", l.dataset, map[string]any{"columns": []any{map[string]any{"key": "Accuracy", "audience": "organizers"}}})
+	ada, bob := l.enterPublished()
+	l.nextMinute()
+	count := func(path string) int {
+		var list struct{ Data []record.Evaluation }
+		body := l.Do("", http.MethodGet, path, nil).Body
+		if len(body) > 0 {
+			if err := json.Unmarshal(body, &list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(list.Data)
+	}
+	all, board := l.task+"/evaluations", l.task+"/evaluations?sort=rank"
+	if count(all) != 0 || count(board) != 0 {
+		t.Errorf("%d and %d entries are listed while the measure is for organizers", count(all), count(board))
+	}
+	l.change("olga", l.dataset, map[string]any{"evaluator": map[string]any{"measures": []any{"F1(average=macro)"}}, "columns": nil})
+	l.nextMinute()
+	l.evaluate(ada)
+	l.evaluate(bob)
+	for range 4 {
+		l.nextMinute()
+	}
+	if d := l.shown("olga"); d.BoardVersion != d.TruthVersion || d.TruthVersion != 2 {
+		t.Fatalf("the leaderboard shows version %d of %d", d.BoardVersion, d.TruthVersion)
+	}
+	if count(all) != 2 || count(board) != 2 {
+		t.Errorf("%d and %d entries are listed", count(all), count(board))
 	}
 }

@@ -228,8 +228,16 @@ func TestColumns_OrderNothingByValuesThatTheTeamDoesNotSee(t *testing.T) {
 		f := newPhases(t, recordtest.Measures("AP", "RR"), func(d *record.DatasetItem) {
 			d.Columns = []record.Column{{Key: "AP", From: record.FromPublication}, {Key: "RR"}}
 		})
-		shown := f.dataset.Run("ada", recordtest.Published, recordtest.Value("AP", 0.5))
-		own := f.dataset.Run("ada", recordtest.Value("AP", hidden))
+		byTopic := func(value float64) recordtest.RunOption {
+			return func(r *recordtest.Run) {
+				r.Topics.PerTopic = map[string]map[string]float64{}
+				for i := range 8 {
+					r.Topics.PerTopic[fmt.Sprint(i)] = map[string]float64{"AP": value + float64(i)/1000}
+				}
+			}
+		}
+		shown := f.dataset.Run("ada", recordtest.Published, recordtest.Value("AP", 0.5), byTopic(0.5))
+		own := f.dataset.Run("ada", recordtest.Value("AP", hidden), byTopic(hidden))
 		for _, best := range []string{"false", "true"} {
 			var list struct{ Data []record.Evaluation }
 			f.Want(http.StatusOK, &list, "ada", http.MethodGet, f.dataset.Board()+"?sort=AP&best="+best, nil)
@@ -239,6 +247,12 @@ func TestColumns_OrderNothingByValuesThatTheTeamDoesNotSee(t *testing.T) {
 			if best == "false" && (len(list.Data) != 2 || list.Data[1].RunID != own.ID || list.Data[1].Rank != 0) {
 				t.Errorf("the run that is not published is %+v", list.Data)
 			}
+		}
+		var tool struct{ Entries []map[string]any }
+		f.Want(http.StatusOK, &tool, "ada", http.MethodPost, "/v1/tools/leaderboard", map[string]any{
+			"datasetId": f.dataset.ID, "measure": "AP", "best": false})
+		if last := tool.Entries[1]; last["runId"] != own.ID || last["group"] != nil || last["interval"] != nil || last["rank"] != nil {
+			t.Errorf("the tool's entry of the run that is not published is %v", last)
 		}
 	}
 }

@@ -73,6 +73,10 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who gets the truth files: the organizers → the organizers and the teams that they accepted."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"columns": []any{map[string]any{"key": "RR"}}}, []string{
 			"RR becomes the measure that ranks, instead of AP.", "The audit trail gets 1 entry."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"columns": []any{
+			map[string]any{"key": "RR", "audience": "team"}, map[string]any{"key": "AP"}}}, []string{
+			"RR becomes the measure that ranks for the organizers, instead of AP.",
+			"Who sees RR of published runs on Rivers now: everyone → the team and the organizers."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"evaluator": map[string]any{"measures": []string{"RR"}}}, []string{
 			"The platform evaluates 2 runs again once the truth files are read.", "The audit trail gets 1 entry."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"columns": fromClose(f.dataset)}, []string{

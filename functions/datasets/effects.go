@@ -43,7 +43,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return err
 	}
 	notePublish(c, path, old, changed)
-	noteRanking(c, path, old, changed)
+	noteRanking(c, path, old, changed, conditions)
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
@@ -174,21 +174,6 @@ func noteSplit(ctx context.Context, c *api.Call, path string, old, changed *reco
 	}
 	c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: path}, text)
 	return err
-}
-
-// noteRanking says which measure ranks and in which direction, if that changes or the measures change.
-func noteRanking(c *api.Call, path string, old, changed *record.DatasetItem) {
-	of := api.Consequence{Kind: api.EffectEvaluation, Subject: path}
-	was, is := old.Primary(), changed.Primary()
-	switch {
-	case was.Key != is.Key:
-		c.Effect(of, problem.Sentence("%s becomes the measure that ranks, instead of %s.", is.Key, was.Key))
-	case was.Lower() != is.Lower():
-		better := map[bool]string{true: "lower", false: "higher"}[is.Lower()]
-		c.Effect(of, problem.Sentence("Leaderboards rank %s values of %s first.", better, is.Key))
-	case !slices.Equal(old.Evaluator.Measures, changed.Evaluator.Measures):
-		c.Effect(of, problem.Sentence("%s stays the measure that ranks.", is.Key))
-	}
 }
 
 // inputsFor returns who gets the input files of the dataset.

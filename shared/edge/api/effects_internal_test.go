@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,6 +55,40 @@ func TestEffectOfColumns_ReadsEachRunOnce(t *testing.T) {
 	err := c.EffectOfColumns(t.Context(), d.DatasetItem, d.ValueRules(nil, nil), is.ValueRules(nil, nil))
 	if err != nil || len(c.effects) != 3 || c.preview.read != 3 {
 		t.Errorf("%+v after reading %d runs (%v), want 3 effects after 3", c.effects, c.preview.read, err)
+	}
+}
+
+// TestEffectOfColumns_TellsEachChange changes columns whose values nobody sees meanwhile, or only of unpublished runs.
+func TestEffectOfColumns_TellsEachChange(t *testing.T) {
+	type columns = []record.Column
+	const later = "2126-01-01T00:00:00.000Z"
+	for name, c := range map[string]struct {
+		was, is columns
+		want    string
+	}{
+		"wider once shown": {columns{{Key: "Accuracy", Audience: record.ForTeam, From: later}}, columns{{Key: "Accuracy", From: later}},
+			"Accuracy on set is shown to others from " + later + " on."},
+		"narrower once shown": {columns{{Key: "Accuracy", From: later}}, columns{{Key: "Accuracy", Audience: record.ForTeam, From: later}},
+			"Accuracy on set is shown to the team of each run from " + later + " on."},
+		"one of two after publication": {columns{{Key: "Accuracy"}, {Key: "MCC"}}, columns{{Key: "Accuracy"},
+			{Key: "MCC", From: record.FromPublication}},
+			"Who sees MCC of unpublished runs on set now: the team and the organizers → the organizers."},
+		"the same": {columns{{Key: "Accuracy"}, {Key: "MCC", From: later}}, columns{{Key: "Accuracy"}, {Key: "MCC", From: later}}, ""},
+	} {
+		s := recordtest.OpenStore(t, embedded.Options{})
+		d := recordtest.New(t, s).Task().Dataset(recordtest.Labels("Accuracy", "MCC")).DatasetItem
+		d.Name = "set"
+		is := *d
+		d.Columns, is.Columns = c.was, c.is
+		call := previewing(s, &Server{memory: newMemory()})
+		err := call.EffectOfColumns(t.Context(), d, d.ValueRules(nil, nil), is.ValueRules(nil, nil))
+		var got []string
+		for _, e := range call.effects {
+			got = append(got, strings.Replace(e.Text.Detail, " ("+d.ID+")", "", 1))
+		}
+		if strings.Join(got, " ") != c.want || err != nil {
+			t.Errorf("%s: %q (%v), want %q", name, got, err, c.want)
+		}
 	}
 }
 

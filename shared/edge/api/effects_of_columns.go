@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -19,17 +20,22 @@ func (c *Call) EffectOfColumns(ctx context.Context, d *record.DatasetItem, was, 
 		return err
 	}
 	now := c.Now()
-	if text := waitText(d, was.Wait(access.Owners, now), is.Wait(access.Owners, now)); text.Detail != "" {
+	reviewsDecide := is.AreAlike(now) && is.Wait(access.Registrants, now).Over && !is.AwaitPublication(now)
+	text := waitText(d, was.Wait(access.Owners, now), is.Wait(access.Owners, now), reviewsDecide)
+	if text.Detail != "" {
 		c.Effect(Consequence{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID}, text)
 	}
-	if !was.AreAlike(now) || !is.AreAlike(now) {
+	before := was.Wait(access.Registrants, now)
+	after := is.Wait(access.Registrants, now)
+	if !was.AreAlike(now) || !is.AreAlike(now) || before.Never != after.Never && !after.Over {
 		c.effectsOnColumns(d, was, is)
 	}
 	return nil
 }
 
-// waitText says for how long nobody but the organizers sees scores on the dataset, if that changes.
-func waitText(d *record.DatasetItem, before, after record.Wait) (none problem.Text) {
+// waitText says for how long nobody but the organizers sees scores on the dataset, if that changes. reviewsDecide reports whether the
+// reviews alone say afterwards who sees them.
+func waitText(d *record.DatasetItem, before, after record.Wait, reviewsDecide bool) (none problem.Text) {
 	set, closes := d.Part(), ""
 	if after.Close {
 		closes = ", when the last window closes"
@@ -37,8 +43,10 @@ func waitText(d *record.DatasetItem, before, after record.Wait) (none problem.Te
 	switch {
 	case before.Equal(after), before.Over && after.Over:
 		return none
-	case after.Over:
+	case after.Over && reviewsDecide:
 		return problem.Sentence("Scores on %s are no longer withheld. The review of each run says who sees them.", set)
+	case after.Over:
+		return problem.Sentence("Scores on %s are no longer withheld. The review of each run and the columns say who sees them.", set)
 	case after.Never:
 		return problem.Sentence("Only the organizers see scores on %s: teams learn only whether their runs are valid.", set)
 	case after.Unknown:
@@ -55,21 +63,38 @@ func waitText(d *record.DatasetItem, before, after record.Wait) (none problem.Te
 // effectsOnColumns says of each column who sees it now and from when others see it, where that changes.
 func (c *Call) effectsOnColumns(d *record.DatasetItem, was, is *record.ValueRules) {
 	subject, now := "/v1/datasets/"+d.ID, c.Now()
-	published := &record.AccessAttributes{Published: true, PrivateTask: d.PrivateTask}
 	for _, key := range is.Keys() {
-		c.EffectOfAudience(subject, problem.Sentence("Who sees %s of published runs on %s now", key, d.Part()),
-			was.Audience(published, key, now), is.Audience(published, key, now))
-		before, after := was.WaitFor(key, now), is.WaitFor(key, now)
-		of := Consequence{Kind: EffectAudience, Subject: subject}
-		switch {
-		case before.Equal(after), after.Over, after.Never:
-		case after.Unknown:
-			c.Effect(of, problem.Sentence("No window closes, so %s on %s is never shown to others.", key, d.Part()))
-		case before.Over, before.Never, before.Unknown:
-			c.Effect(of, problem.Sentence("%s on %s is shown to others from %s on.", key, d.Part(), after.At))
-		default:
-			c.Effect(of, problem.Sentence("%s on %s is shown to others from %s on, instead of %s.", key, d.Part(), after.At, before.At))
+		for _, published := range []bool{true, false} {
+			runs := &record.AccessAttributes{Published: published, PrivateTask: d.PrivateTask}
+			adjective := map[bool]string{true: "published", false: "unpublished"}[published]
+			c.EffectOfAudience(subject, problem.Sentence("Who sees %s of %s runs on %s now", key, adjective, d.Part()),
+				was.Audience(runs, key, now), is.Audience(runs, key, now))
 		}
+		if text := columnWaitText(d, key, was, is, now); text.Detail != "" {
+			c.Effect(Consequence{Kind: EffectAudience, Subject: subject}, text)
+		}
+	}
+}
+
+// columnWaitText says from when others than the organizers see the column, if that or who they are changes.
+func columnWaitText(d *record.DatasetItem, key string, was, is *record.ValueRules, now time.Time) (none problem.Text) {
+	before := was.WaitFor(key, access.Owners, now)
+	after := is.WaitFor(key, access.Owners, now)
+	others := is.WaitFor(key, access.Registrants, now)
+	sameReaders := others.Equal(was.WaitFor(key, access.Registrants, now))
+	whom := "others"
+	if others.Never {
+		whom = "the team of each run"
+	}
+	switch same := before.Equal(after); {
+	case same && sameReaders, after.Over, after.Never:
+		return none
+	case after.Unknown:
+		return problem.Sentence("No window closes, so %s on %s is never shown to %s.", key, d.Part(), whom)
+	case same, before.Over, before.Never, before.Unknown:
+		return problem.Sentence("%s on %s is shown to %s from %s on.", key, d.Part(), whom, after.At)
+	default:
+		return problem.Sentence("%s on %s is shown to %s from %s on, instead of %s.", key, d.Part(), whom, after.At, before.At)
 	}
 }
 

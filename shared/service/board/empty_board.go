@@ -27,7 +27,7 @@ type EmptyBoard struct {
 	Reason EmptyReason     `json:"reason" enum:"results,columns,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; columns: no column of the dataset is shown to you now; until says from when one is; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see. With the view public, each is about everyone who sees the task, instead of you"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for columns: from when one is shown, as far as is known now; absent without such an instant"`
 	problem.Text
-	rules  *record.ValueRules // for EmptyColumns
+	rules  *record.ValueRules // of the dataset; nil for EmptyFinal, and for organizers
 	public bool               // the board shows only what everyone who sees the task sees
 }
 
@@ -68,9 +68,9 @@ func (b *Boards) emptyReason(ctx context.Context, q Query) (*EmptyBoard, error) 
 	case !wait.Over:
 		return &EmptyBoard{Reason: EmptyColumns, Until: &wait.At, rules: rules}, nil
 	case q.Dataset.StartsBlinded():
-		return &EmptyBoard{Reason: EmptyBlinded}, nil
+		return &EmptyBoard{Reason: EmptyBlinded, rules: rules}, nil
 	default:
-		return &EmptyBoard{Reason: EmptyUnpublished}, nil
+		return &EmptyBoard{Reason: EmptyUnpublished, rules: rules}, nil
 	}
 }
 
@@ -109,14 +109,32 @@ func (e *EmptyBoard) sentence(truthVersion int64, now time.Time) problem.Text {
 		return problem.Sentence("No run has a result%s.", missing)
 	case EmptyColumns:
 		return WaitText(e.rules, now, "Nothing is shown")
-	case EmptyBlinded:
-		return problem.Sentence("You see no result%s. Runs on this dataset start blinded: a team sees its result once the organizers "+
-			"have unblinded the run, and others once the run is published as well.%s", missing, failed)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: you see other runs of the teams, but not their final ones.")
 	default:
-		return problem.Sentence("You see no result%s. A team sees the result of its run unless the organizers have blinded the run, and "+
-			"others once the run is published as well.%s", missing, failed)
+		return problem.Sentence("You see no result%s. %s%s", missing, e.rule(now), failed)
+	}
+}
+
+// rule says who sees results, for EmptyBlinded and EmptyUnpublished.
+func (e *EmptyBoard) rule(now time.Time) problem.Text {
+	blinded := e.Reason == EmptyBlinded
+	text := WaitText(e.rules, now, "Nothing is shown")
+	switch {
+	case text.Detail != "":
+		return text
+	case e.rules.AwaitPublication(now) && blinded:
+		return problem.Sentence("Runs on this dataset start blinded: others than the organizers see the result of a run once the organizers " +
+			"have unblinded and published it.")
+	case e.rules.AwaitPublication(now):
+		return problem.Sentence("Others than the organizers see the result of a run once it is published, unless the organizers have " +
+			"blinded it.")
+	case blinded:
+		return problem.Sentence("Runs on this dataset start blinded: a team sees its result once the organizers have unblinded the run, and " +
+			"others once the run is published as well.")
+	default:
+		return problem.Sentence("A team sees the result of its run unless the organizers have blinded the run, and others once the run is " +
+			"published as well.")
 	}
 }
 
@@ -125,22 +143,29 @@ func (e *EmptyBoard) sentence(truthVersion int64, now time.Time) problem.Text {
 func WaitText(rules *record.ValueRules, now time.Time, nothing string) (none problem.Text) {
 	teams := rules.Wait(access.Owners, now)
 	others := rules.Wait(access.Registrants, now)
+	shown := "not blinded"
+	if rules.AwaitPublication(now) {
+		shown = "published and not blinded"
+	}
 	switch {
 	case others.Over:
 		return none
 	case teams.Never:
 		return problem.Sentence("Only the organizers see results on this dataset.")
 	case teams.Over && others.Never:
-		return problem.Sentence("A team sees only the results of its own runs on this dataset, unless the organizers have blinded them.")
+		return problem.Sentence("A team sees only the results of its own runs on this dataset that are %s.", shown)
 	case teams.Over:
-		return problem.Sentence("A team sees the results of its runs that are not blinded. Others see none before %s.", when(others.Until))
+		return problem.Sentence("A team sees the results of its runs that are %s. Others see none before %s.", shown, when(others.Until))
 	case others.Equal(teams):
 		return problem.Sentence("%s before %s. From then on, a team sees the results of its runs that are not blinded, and others once the "+
 			"run is published as well.", nothing, when(teams.Until))
-	default:
-		return problem.Sentence("%s before %s. From then on, a team sees the results of its runs that are not blinded.", nothing,
-			when(teams.Until))
 	}
+	text := problem.Sentence("%s before %s. From then on, a team sees the results of its runs that are not blinded.", nothing,
+		when(teams.Until))
+	if !others.Never {
+		text.Append(problem.Sentence(" Others see none before %s.", when(others.Until)))
+	}
+	return text
 }
 
 // when returns the instant in words.

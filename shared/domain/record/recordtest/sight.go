@@ -12,5 +12,7 @@ func SightOf(of interface {
 	Rated() (record.DatasetRef, record.AccessAttributes)
 }, roles access.Role) record.Sight {
 	_, attributes := of.Rated()
-	return new(record.DatasetItem).ValueRules(nil, nil).For(attributes, roles, time.Now())
+	var d record.DatasetItem
+	d.Evaluator.Measures = []string{"AP"}
+	return d.ValueRules(nil, nil).For(attributes, roles, time.Now())
 }

@@ -69,7 +69,7 @@ func (f From) valid() bool {
 	return isInstant || slices.Contains([]From{"", FromNow, FromPublication, FromClose}, f)
 }
 
-// short returns the From as it is stored: empty for FromNow, and instants in UTC.
+// short returns the stored form of the From: empty for FromNow, and instants in UTC.
 func (f From) short() From {
 	if at, ok := f.At(); ok {
 		return From(at.String())
@@ -277,7 +277,7 @@ func (d *DatasetDraft) CheckColumns() (fields problem.Fields) {
 	return fields
 }
 
-// canonical returns the names under which results have the measures. Texts that are no measures of the evaluator stay as they are.
+// canonical returns the names under which results have the measures. Other texts stay unchanged.
 func (e *Evaluator) canonical() []string { return lists.Map(e.Measures, e.canonicalName) }
 
 func (e *Evaluator) canonicalName(name string) string {

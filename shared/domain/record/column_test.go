@@ -147,3 +147,22 @@ func TestShow_KeepsColumnsOfAnEvaluatorInBetween(t *testing.T) {
 		t.Errorf("without a column: %+v", got)
 	}
 }
+
+// TestSight_HidesWhatANewEvaluatorComputes: before leaderboards show results of a new evaluator, its hidden measures already keep teams from
+// diagnostics and logs that depend on the ground truth.
+func TestSight_HidesWhatANewEvaluatorComputes(t *testing.T) {
+	d := new(record.DatasetItem)
+	d.DatasetDraft = *draftOf("regression", []string{"MSE"}, record.Column{Key: "MSE", Audience: record.ForOrganizers})
+	owner := access.Anyone | access.User | access.Owner
+	for _, board := range []string{"R2", ""} {
+		d.BoardTruth = nil
+		if board != "" {
+			d.BoardTruth = &record.BoardTruth{Evaluator: record.Evaluator{Kind: "regression", Measures: []string{board}},
+				Columns: []record.Column{{Key: board}}}
+		}
+		sight := d.ValueRules(nil, nil).For(record.AccessAttributes{}, owner, time.Now())
+		if sight.All() || sight.Sees("R2") != (board == "R2") {
+			t.Errorf("with a board of %q, the team sees all %t and R2 %t", board, sight.All(), sight.Sees("R2"))
+		}
+	}
+}

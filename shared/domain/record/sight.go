@@ -33,6 +33,7 @@ type ValueRules struct {
 	kind    string // of the evaluator of leaderboards
 	columns []Column
 	keys    []string // of the columns
+	coming  []Column // of measures of a new evaluator, before leaderboards show its results
 	release Release  // when FromClose is reached
 	waits   bool     // DatasetItem.WaitsForClose
 }
@@ -44,6 +45,7 @@ func (d *DatasetItem) ValueRules(t *TaskItem, e *Embargo) *ValueRules {
 		return new(ValueRules)
 	}
 	r := &ValueRules{kind: d.Board().Evaluator.Kind, columns: d.boardColumns(), waits: d.WaitsForClose()}
+	r.coming = slices.DeleteFunc(d.columns(), func(c Column) bool { return find(r.columns, c.Key) != nil })
 	r.release.Unknown = true
 	r.keys = lists.Map(r.columns, func(c Column) string { return c.Key })
 	if t != nil {
@@ -161,14 +163,16 @@ func (e EntryRule) Audience(a *AccessAttributes) access.Audience {
 	return min(a.reviewAudience(), e.Unpublished)
 }
 
-// Narrowest returns who sees the values of all columns of a run with the attributes.
+// Narrowest returns who sees the values of all columns of a run with the attributes, also of the columns of a new evaluator.
 func (r *ValueRules) Narrowest(a *AccessAttributes, now time.Time) access.Audience {
 	narrowest := access.Everyone
 	if len(r.columns) == 0 {
 		narrowest = access.Organizers
 	}
-	for i := range r.columns {
-		narrowest = min(narrowest, r.columnAudience(a, &r.columns[i], now))
+	for _, columns := range [][]Column{r.columns, r.coming} {
+		for i := range columns {
+			narrowest = min(narrowest, r.columnAudience(a, &columns[i], now))
+		}
 	}
 	return min(a.reviewAudience(), narrowest)
 }

@@ -9,11 +9,11 @@ import (
 	"assay/shared/language/clock"
 )
 
-// ShowsLike reports whether both datasets show each measure of leaderboards to the same readers from the same time on.
+// ShowsLike reports whether both datasets show each measure to the same readers from the same time on.
 func (d *DatasetItem) ShowsLike(other *DatasetItem) bool {
 	rules := func(d *DatasetItem) map[string]Column { // without those that show values to everyone at once
 		narrowed := map[string]Column{}
-		for _, c := range d.boardColumns() {
+		for _, c := range append(d.boardColumns(), d.columns()...) {
 			if rule := (Column{Audience: c.Audience, From: c.From.short()}); rule != (Column{}) {
 				narrowed[c.Key] = rule
 			}

@@ -33,8 +33,8 @@ func (c *Call) EffectOfColumns(ctx context.Context, d *record.DatasetItem, was, 
 	return nil
 }
 
-// waitText says for how long nobody but the organizers sees scores on the dataset, if that changes. reviewsDecide reports whether the
-// reviews alone say afterwards who sees them.
+// waitText says for how long nobody but the organizers sees scores on the dataset, if that changes. reviewsDecide reports whether
+// reviews alone decide afterwards who sees them.
 func waitText(d *record.DatasetItem, before, after record.Wait, reviewsDecide bool) (none problem.Text) {
 	set, closes := d.Part(), ""
 	if after.Close {

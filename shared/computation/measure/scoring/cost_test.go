@@ -29,7 +29,7 @@ func TestCost_TellsWhatRunsTake(t *testing.T) {
 	}
 }
 
-// TestSteps_CountReadingForEachHalf has a reference of which 1,000 steps read a run, and of which each measure takes 10 steps.
+// TestSteps_CountReadingForEachHalf counts the steps of a reference that takes 1,000 steps to read a run and 10 steps for each measure.
 func TestSteps_CountReadingForEachHalf(t *testing.T) {
 	reference := func(read, each int) *measure.Reference {
 		return &measure.Reference{Extent: "5 examples", Steps: func(asked []measure.Measure) int { return read + each*len(asked) }}

@@ -1,7 +1,6 @@
 package evaluations
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -37,10 +36,9 @@ type boardReader struct {
 	*api.Call
 	dataset *record.DatasetItem
 	boardOptions
-	rules    *record.ValueRules
-	sortable []record.Column // by which the caller can sort; the first is the default
-	class    access.Audience // of the columns that the caller sees of some runs
-	now      time.Time
+	rules   *record.ValueRules
+	columns board.Columns
+	now     time.Time
 }
 
 // newReader returns the reader of the dataset's leaderboard, which must have been read with strong consistency.
@@ -49,33 +47,25 @@ func newReader(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 	if err != nil {
 		return nil, err
 	}
-	roles, err := c.Roles(ctx, d.Scope())
 	r := &boardReader{Call: c, dataset: d, boardOptions: o, rules: rules, now: c.Now()}
-	r.class = board.ClassOf(roles)
-	r.sortable = rules.Sorting(r.class, r.now)
-	if roles&access.User != 0 && !c.Public {
-		r.class = min(r.class, access.Owners)
-	}
+	r.columns, err = board.ColumnsOf(ctx, &c.Viewer, d, rules, r.now)
 	return r, err
 }
 
 // sorting returns the measure that sorts the entries. It is empty if the caller sees no column of runs that others see.
 func (r *boardReader) sorting() (string, error) {
-	keys := lists.Map(r.sortable, func(c record.Column) string { return c.Key })
 	if r.Page.Sort == rank {
-		return cmp.Or(append(keys, "")...), nil
+		return r.columns.Default(), nil
 	}
-	shown := r.dataset.Board()
-	name := shown.Evaluator.Measure(r.Page.Sort)
-	if !slices.Contains(keys, name) {
-		return "", problem.InvalidParameter.New("{?sort} must be %s.", lists.Or(append([]string{rank}, keys...)))
+	if name := r.columns.Named(r.Page.Sort); name != "" {
+		return name, nil
 	}
-	return name, nil
+	return "", problem.InvalidParameter.New("{?sort} must be %s.", lists.Or(append([]string{rank}, r.columns.Sortable()...)))
 }
 
-// columns returns the names of the columns that the caller sees of some runs, in the order of the dataset.
-func (r *boardReader) columns() []string {
-	return lists.Map(r.dataset.ColumnsFor(r.rules, r.class, r.now), func(c record.Column) string { return c.Key })
+// measures returns the names of the columns that the caller sees, in the order of the dataset.
+func (r *boardReader) measures() []string {
+	return lists.Map(r.columns.Shown(), func(c record.Column) string { return c.Key })
 }
 
 // shownEntry is an entry of a leaderboard that the caller sees. It is rendered only if the caller does not have the answer yet.

@@ -91,7 +91,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if done, err := v.readEntries(ctx, r, in); done || err != nil {
 			return err
 		}
-		v.columns = v.dataset.ColumnsFor(r.rules, r.class, r.now)
+		v.columns = r.columns.Shown()
 		path, query := c.Address()
 		v.entries.Link(path, query, c.Page)
 	}

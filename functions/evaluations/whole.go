@@ -56,7 +56,7 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 		return err
 	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
-		rows := newRows(w, r.columns())
+		rows := newRows(w, r.measures())
 		if err := rows.begin(); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (r *boardReader) wholeUnchanged(ctx context.Context) (done bool, err error)
 func (r *boardReader) wholeInputs() *api.Inputs {
 	in := r.Inputs()
 	in.Text(r.rules.State(r.now))
-	in.Text(r.columns()...)
+	in.Text(r.measures()...)
 	return in
 }
 

@@ -1,12 +1,10 @@
 package inputs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
@@ -111,29 +109,24 @@ func (r *Ranking) selectColumns(ctx context.Context, asked RankingRequest) error
 	if err != nil {
 		return err
 	}
-	roles, err := viewer.Roles(ctx, r.Dataset.Scope())
+	columns, err := board.ColumnsOf(ctx, viewer, r.Dataset, rules, now)
 	if err != nil {
 		return err
 	}
-	class := board.ClassOf(roles)
-	keys := lists.Map(rules.Sorting(class, now), func(c record.Column) string { return c.Key })
-	if roles&access.User != 0 && !viewer.Public {
-		class = min(class, access.Owners)
-	}
-	r.Columns = r.Dataset.ColumnsFor(rules, class, now)
+	r.Columns = columns.Shown()
 	if asked.Measure == "" {
-		r.Measure = cmp.Or(append(keys, "")...)
+		r.Measure = columns.Default()
 		return nil
 	}
-	r.Measure = r.Board.Evaluator.Measure(asked.Measure)
-	switch {
-	case slices.Contains(keys, r.Measure):
+	r.Measure = columns.Named(asked.Measure)
+	if r.Measure != "" {
 		return nil
-	case len(keys) == 0:
+	}
+	keys := columns.Sortable()
+	if len(keys) == 0 {
 		return problem.InvalidMember("/measure", "the leaderboard has no column that you can sort by now: leave it out")
-	default:
-		return problem.InvalidMember("/measure", "%q is none of the measures that you can sort by: %s", asked.Measure, lists.Or(keys))
 	}
+	return problem.InvalidMember("/measure", "%q is none of the measures that you can sort by: %s", asked.Measure, lists.Or(keys))
 }
 
 // Empty says why the ranking has no entries. It returns nil if it has some.

@@ -231,8 +231,8 @@ func (b *Board) follow(it store.Item) error {
 	return err
 }
 
-// ClassOf returns the narrowest audience that readers with the roles belong to.
-func ClassOf(roles access.Role) access.Audience {
+// classOf returns the narrowest audience that readers with the roles belong to.
+func classOf(roles access.Role) access.Audience {
 	for _, a := range []access.Audience{access.Organizers, access.Registrants} {
 		if access.Sees(roles, a) {
 			return a

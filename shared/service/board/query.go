@@ -112,7 +112,7 @@ func (q *Query) reader(ctx context.Context) (r Reader, err error) {
 		return r, err
 	}
 	roles := rolesOf(q.Dataset.Scope())
-	r.Class, r.Rule = ClassOf(roles), rules.EntryRule(q.Now)
+	r.Class, r.Rule = classOf(roles), rules.EntryRule(q.Now)
 	if by := rules.Sorting(r.Class, q.Now); len(by) > 0 {
 		r.Default = by[0].Key
 	}

@@ -148,8 +148,8 @@ func TestShow_KeepsColumnsOfAnEvaluatorInBetween(t *testing.T) {
 	}
 }
 
-// TestSight_HidesWhatANewEvaluatorComputes: before leaderboards show results of a new evaluator, its hidden measures already keep teams from
-// diagnostics and logs that depend on the ground truth.
+// TestSight_HidesWhatANewEvaluatorComputes: before leaderboards show results of a new evaluator, its hidden measures already keep teams
+// from diagnostics and logs that depend on the ground truth.
 func TestSight_HidesWhatANewEvaluatorComputes(t *testing.T) {
 	d := new(record.DatasetItem)
 	d.DatasetDraft = *draftOf("regression", []string{"MSE"}, record.Column{Key: "MSE", Audience: record.ForOrganizers})
